@@ -12,6 +12,7 @@ mod demo;
 mod models_command;
 
 use clap::{Parser, Subcommand};
+use colloquy::api::openapi;
 use colloquy::config::{Config, Overrides};
 use colloquy::{routes, wiring};
 use pipeline::confined::Allowance;
@@ -40,7 +41,11 @@ enum Command {
     /// List and install speech models, and measure the embedded analysis
     Models(models_command::Models),
     /// Print the OpenAPI document as JSON
-    Openapi,
+    Openapi {
+        /// Print the catalogue of errors, `docs/errors.md`, instead.
+        #[arg(long)]
+        errors: bool,
+    },
     /// Print the AsyncAPI document of the socket as JSON
     Asyncapi,
 }
@@ -78,12 +83,15 @@ fn main() -> ExitCode {
         Command::Bench(bench) => bench::run(&bench),
         Command::Admin(arguments) => admin::run(arguments),
         Command::Models(arguments) => models_command::run(&arguments),
-        Command::Openapi => {
-            println!("{:#}", colloquy::api::openapi::document(&routes::all()));
+        Command::Openapi { errors } => {
+            match errors {
+                true => print!("{}", openapi::error_catalogue(&routes::all())),
+                false => println!("{:#}", openapi::document(&routes::all())),
+            }
             ExitCode::SUCCESS
         }
         Command::Asyncapi => {
-            println!("{:#}", colloquy::events::document(&colloquy::api::openapi::document(&routes::all())));
+            println!("{:#}", colloquy::events::document(&openapi::document(&routes::all())));
             ExitCode::SUCCESS
         }
     }

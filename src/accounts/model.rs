@@ -145,15 +145,21 @@ pub fn avatar_url(id: Id<User>, avatar: Option<&str>) -> Option<String> {
 #[serde(rename_all = "camelCase")]
 pub struct Profile {
     pub id: Id<User>,
+    /// The address of the account, in lower case.
     #[schema(format = Email)]
     pub email: String,
+    /// The name that others see.
     pub full_name: String,
+    /// Null if none is set.
     #[schema(required)]
     pub job_title: Option<String>,
     pub language: Language,
+    /// The path of the avatar, another one for each new picture; null without one.
     #[schema(required)]
     pub avatar_url: Option<String>,
+    /// Whether the address was confirmed with a code.
     pub email_confirmed: bool,
+    /// Whether the account has a password; without one it signs in through its provider.
     pub has_password: bool,
     /// Whether the account may use the operations for operators. It is set on the server's machine alone.
     pub is_operator: bool,
@@ -184,8 +190,11 @@ impl From<&Account> for Profile {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthResponse {
+    /// A JWT for the header `Authorization: Bearer`.
     pub access_token: String,
+    /// The secret for `refreshToken`. It is good once: each refresh gives the next one.
     pub refresh_token: String,
+    /// Always `Bearer`.
     #[schema(example = "Bearer")]
     pub token_type: &'static str,
     /// Seconds.
@@ -199,6 +208,7 @@ pub struct AuthResponse {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Registered {
+    /// Id of the registration, for `confirmAccount`.
     pub registration_id: Id<Registration>,
     #[schema(format = Email)]
     pub email: String,

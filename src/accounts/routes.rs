@@ -14,10 +14,12 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, ValidJson};
 
+/// An account to register.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Register {
     pub email: Email,
+    /// Checked against common passwords and the account's own name and address.
     pub password: NewPassword,
     pub full_name: FullName,
     pub language: Option<Language>,
@@ -41,9 +43,11 @@ pub async fn register(
     operations::register(&state, &request.access, body, request.request_id).await.map(Reply::created)
 }
 
+/// The registration to confirm, with its code.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ConfirmAccount {
+    /// The registration that `register` returned.
     registration_id: Id<Registration>,
     email: Email,
     code: TypedCode,
@@ -68,6 +72,7 @@ pub async fn confirm_account(
         .map(Reply::ok)
 }
 
+/// For which address and purpose to send a new code.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ResendOtp {

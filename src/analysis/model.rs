@@ -1,14 +1,19 @@
 //! Request and response types of AI analysis runs.
 
+use actors::event_kind::EventKind;
 use actors::ids::{self, AiJob, Id};
 use actors::language::Language;
+use actors::live::TopicKind;
 use actors::meeting::Meeting;
 use actors::run::{AiRunStatus, AnalysisType, Run, RunWarning};
 use actors::time::Time;
 use pipeline::EngineKind;
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use strum::VariantArray;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::http::enumeration::Enumeration;
 use crate::http::fields::{Field, InvalidValue};
@@ -38,37 +43,99 @@ pub struct AiAnalysisRun {
     /// Progress in percent. It never decreases within an attempt, and is 100 only once the run has succeeded.
     #[schema(minimum = 0, maximum = 100)]
     pub progress: u8,
+    /// The step that the run is at: queued, prepare_sources, transcribe_recordings, build_source_index,
+    /// extract_requirements, classify_requirements, evidence_grounding, generate_user_stories, quality_checks,
+    /// summarize, finalize or done. Never null; a run that ended keeps its last one.
     #[schema(example = "extract_requirements")]
     pub current_node: &'static str,
+    /// The step in words. Never null.
     #[schema(example = "Extracting requirements")]
     pub current_node_label: &'static str,
+    /// What the run is doing, or how it ended, in a sentence for people. Never null.
     pub message: String,
     /// Null unless the run failed or was rejected.
     #[schema(required)]
     pub error_message: Option<String>,
     /// Changes with each attempt.
     pub ai_job_id: Id<AiJob>,
+    /// The documents that the run reads, in the order of the request.
     pub document_ids: Vec<Id<ids::Document>>,
+    /// The meeting whose transcribed recordings the run reads; null if it reads none.
     #[schema(required)]
     pub meeting_id: Option<Id<Meeting>>,
+    /// When this attempt began to be processed; null while it is QUEUED.
     #[schema(required)]
     pub started_at: Option<Time>,
+    /// When this attempt ended, in whatever way; null while it is QUEUED or PROCESSING.
     #[schema(required)]
     pub completed_at: Option<Time>,
     pub created_at: Time,
     pub updated_at: Time,
     pub analysis_type: AnalysisType,
+    /// The language that the results are written in; AUTO until the run has found out.
     #[schema(example = "EN")]
     pub language: Language,
+    /// The engine that does the analysis: embedded, llm or fallback.
     #[schema(example = "embedded")]
     pub engine: String,
     /// Number of the attempt, starting at 1.
     #[schema(minimum = 1)]
     pub attempt: u32,
+    /// What the run could not use, or is unsure of. A run with a failed source ends as PARTIAL.
     pub warnings: Vec<RunWarning>,
     /// URL of the event stream that reports the run's progress.
     pub events_url: String,
 }
+
+/// An event of a run's stream: the three fields of a server-sent event, with `data` parsed.
+pub struct AiRunEvent;
+
+impl PartialSchema for AiRunEvent {
+    fn schema() -> RefOr<Schema> {
+        let id = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).description(Some(
+            "The place of the event among those of the run. Send the last one as `Last-Event-ID` to resume after it.",
+        ));
+        ObjectBuilder::new()
+            .description(Some(
+                "An event of a run's stream: its `id`, `event` and `data`, the last one parsed as JSON. The stream ends after \
+                 run.completed, run.partial, run.rejected, run.failed or run.cancelled.",
+            ))
+            .property("id", id)
+            .property("event", Ref::from_schema_name(AiRunEventName::name()))
+            .property("data", Ref::from_schema_name(AiAnalysisRun::name()))
+            .required("id")
+            .required("event")
+            .required("data")
+            .into()
+    }
+}
+
+impl ToSchema for AiRunEvent {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((AiRunEventName::name().into_owned(), AiRunEventName::schema()));
+        schemas.push((AiAnalysisRun::name().into_owned(), AiAnalysisRun::schema()));
+        AiAnalysisRun::schemas(schemas);
+    }
+}
+
+/// The names of a run's events.
+struct AiRunEventName;
+
+impl PartialSchema for AiRunEventName {
+    fn schema() -> RefOr<Schema> {
+        let names = EventKind::VARIANTS
+            .iter()
+            .filter(|kind| kind.topics().contains(&TopicKind::Run))
+            .map(|kind| kind.into_str());
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .enum_values(Some(names))
+            .description(Some("What happened to the run."))
+            .into()
+    }
+}
+
+impl ToSchema for AiRunEventName {}
 
 impl AiAnalysisRun {
     #[must_use]

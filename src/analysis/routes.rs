@@ -11,7 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::RunSnapshot;
 use super::audience;
-use super::model::{AiAnalysisRun, EngineName};
+use super::model::{AiAnalysisRun, AiRunEvent, EngineName};
 use super::operations;
 use super::store::{Filter, topic};
 use crate::access::policy::{Analyst, Member, Subscriber};
@@ -27,6 +27,7 @@ use crate::live::state::RealTime;
 use crate::live::stream::{self, LastEventId};
 use crate::projects::model::Project;
 
+/// What to analyse, and how. Without a body: all READY documents of the project.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct StartAiAnalysisRun {
@@ -35,7 +36,9 @@ pub struct StartAiAnalysisRun {
     pub document_ids: Option<Vec<Id<Document>>>,
     /// The meeting whose transcribed recordings are analysed.
     pub meeting_id: Option<Id<Meeting>>,
+    /// What is produced. Default: FULL.
     pub analysis_type: Option<AnalysisType>,
+    /// The language of the results. Default: the project's; AUTO is the language of the sources.
     pub language: Option<Language>,
     /// One of the project's `analysisEngines`. Default: the first of them. With llm and fallback, texts of the sources are sent
     /// to the language model that the operator chose.
@@ -105,9 +108,10 @@ pub async fn status(
 pub async fn stream(
     request: Authorized<Subscriber<RunSnapshot>, LastEventId>,
     state: RealTime,
-) -> Result<EventStream, ApiError> {
+) -> Result<EventStream<AiRunEvent>, ApiError> {
     let topic = topic(request.access.resource.state.id);
-    stream::stream(&state, request.access.caller, topic, request.input.0, audience::ends).await.map(EventStream)
+    let response = stream::stream(&state, request.access.caller, topic, request.input.0, audience::ends).await?;
+    Ok(EventStream { response, of: PhantomData })
 }
 
 pub async fn cancel(

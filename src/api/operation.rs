@@ -52,6 +52,8 @@ pub struct Operation {
     pub tag: &'static str,
     pub id: &'static str,
     pub summary: &'static str,
+    /// The texts of the operations of its area, with a section for this one.
+    pub texts: &'static str,
     pub method: Method,
     pub path: &'static str,
     pub who: Who,
@@ -132,6 +134,7 @@ impl Operation {
             tag: "",
             id,
             summary: "",
+            texts: "",
             method,
             path,
             who: R::WHO,
@@ -152,8 +155,8 @@ impl Operation {
     }
 
     #[must_use]
-    pub fn named(self, tag: &'static str, summary: &'static str) -> Self {
-        Self { tag, summary, ..self }
+    pub fn named(self, tag: &'static str, summary: &'static str, texts: &'static str) -> Self {
+        Self { tag, summary, texts, ..self }
     }
 
     /// Sets the `message` of a success: what happened, in this operation's own words.

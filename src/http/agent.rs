@@ -2,9 +2,10 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderName};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::error::ApiError;
-use super::input::{Input, Raw};
+use super::input::{Described, Input, Raw, header_parameter};
 
 const LONGEST: usize = 500;
 
@@ -32,8 +33,13 @@ impl<I: Input> Input for WithClient<I> {
     fn digest(&self) -> String {
         self.input.digest()
     }
-    fn describe() -> super::input::Described {
-        I::describe()
+    fn describe() -> Described {
+        let mut described = I::describe();
+        let about = "The languages that the person reads, most preferred first: the consent wording comes in one of them if \
+                     there is one, else in English.";
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        described.parameters.push(header_parameter("Accept-Language", about, text));
+        described
     }
 }
 

@@ -1,6 +1,8 @@
 //! The response types of operations: data in the envelope, files, streams and redirects, each with its OpenAPI
 //! description.
 
+use std::marker::PhantomData;
+
 use actix_web::http::header::{CACHE_CONTROL, ETAG, LOCATION, SET_COOKIE};
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse};
@@ -13,13 +15,29 @@ use super::error::ApiError;
 use super::ready::{JSON, PreparedAnswer};
 
 /// The description of a response in the OpenAPI document.
+#[derive(Default)]
 pub struct AnswerDescribed {
-    pub content_type: Option<&'static str>,
-    /// The schema of the envelope's `data`, for JSON responses.
+    /// The schema of the envelope's `data`, for responses in the envelope.
     pub data: Option<(String, RefOr<Schema>)>,
-    /// The content types of files that the same operation returns if the query asks for them.
-    pub files: &'static [&'static str],
+    /// The media types of what the operation returns without an envelope, such as files.
+    pub files: Vec<&'static str>,
+    /// The schema of that content.
+    pub file: FileSchema,
+    /// The headers besides those that every response has.
+    pub headers: &'static [&'static str],
     pub components: Vec<(String, RefOr<Schema>)>,
+}
+
+/// What a response without an envelope contains.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FileSchema {
+    #[default]
+    Bytes,
+    Text,
+    /// A JSON object.
+    Object,
+    /// Server-sent events; their schema is the first of the components.
+    Events,
 }
 
 /// A type that a handler may respond with.
@@ -57,12 +75,7 @@ pub fn is_known(request: &HttpRequest, etag: &str) -> bool {
 fn json<T: utoipa::ToSchema>() -> AnswerDescribed {
     let mut components = Vec::new();
     T::schemas(&mut components);
-    AnswerDescribed {
-        content_type: Some(JSON),
-        data: Some((T::name().into_owned(), T::schema())),
-        files: &[],
-        components,
-    }
+    AnswerDescribed { data: Some((T::name().into_owned(), T::schema())), components, ..AnswerDescribed::default() }
 }
 
 impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Reply<T> {
@@ -90,6 +103,25 @@ impl<T: utoipa::ToSchema + 'static> Answer for Prerendered<T> {
         }
         let body = Bytes::from_owner(self.body);
         Ok(HttpResponse::Ok().insert_header((ETAG, self.etag)).content_type(JSON).body(body))
+    }
+}
+
+/// A response with the version of the resource as its ETag, for `If-Match`.
+#[derive(Debug)]
+pub struct Versioned<T>(pub(super) Reply<T>);
+
+impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Versioned<T> {
+    fn describe() -> AnswerDescribed {
+        AnswerDescribed { headers: &["ETag"], ..json::<T>() }
+    }
+    fn respond(self, request: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
+        self.0.respond(request, message)
+    }
+}
+
+impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> WriteAnswer for Versioned<T> {
+    fn ready(self, message: &'static str) -> Result<PreparedAnswer, ApiError> {
+        self.0.ready(message)
     }
 }
 
@@ -143,7 +175,7 @@ pub struct WithCookie<T> {
 impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> Answer for WithCookie<T> {
     const REPLAYABLE: bool = false;
     fn describe() -> AnswerDescribed {
-        json::<T>()
+        AnswerDescribed { headers: &["Set-Cookie"], ..json::<T>() }
     }
     fn respond(self, _: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
         self.ready(message).map(PreparedAnswer::response)
@@ -169,7 +201,7 @@ pub struct Redirect {
 impl Answer for Redirect {
     const REPLAYABLE: bool = false;
     fn describe() -> AnswerDescribed {
-        AnswerDescribed { content_type: None, data: None, files: &[], components: Vec::new() }
+        AnswerDescribed { headers: &["Location", "Set-Cookie"], ..AnswerDescribed::default() }
     }
     fn respond(self, _: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
         self.ready(message).map(PreparedAnswer::response)
@@ -185,13 +217,13 @@ impl WriteAnswer for Redirect {
 }
 
 macro_rules! plain_answers {
-    ($($(#[$meta:meta])* $name:ident, $content_type:expr;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident, $described:expr;)*) => {$(
         $(#[$meta])*
         pub struct $name(pub HttpResponse);
         impl Answer for $name {
             const REPLAYABLE: bool = false;
             fn describe() -> AnswerDescribed {
-                AnswerDescribed { content_type: $content_type, data: None, files: &[], components: Vec::new() }
+                $described
             }
             fn respond(self, _: &HttpRequest, _: &'static str) -> Result<HttpResponse, ApiError> {
                 Ok(self.0)
@@ -201,34 +233,83 @@ macro_rules! plain_answers {
 }
 
 plain_answers! {
-    /// The bytes of a file, with the file's own content type.
-    Binary, Some("*/*");
-    /// Server-sent events.
-    EventStream, Some("text/event-stream");
     /// The connection switches to another protocol.
-    Upgraded, None;
+    Upgraded, AnswerDescribed::default();
     /// Plain text.
-    Text, Some("text/plain");
+    Text, AnswerDescribed { files: vec!["text/plain"], file: FileSchema::Text, ..AnswerDescribed::default() };
     /// JSON without the envelope.
-    Bare, Some(JSON);
+    Bare, AnswerDescribed { files: vec![JSON], file: FileSchema::Object, ..AnswerDescribed::default() };
+}
+
+/// Server-sent events, each of them a `T`.
+pub struct EventStream<T> {
+    pub response: HttpResponse,
+    pub of: PhantomData<T>,
+}
+
+impl<T: utoipa::ToSchema + 'static> Answer for EventStream<T> {
+    const REPLAYABLE: bool = false;
+    fn describe() -> AnswerDescribed {
+        let mut components = vec![(T::name().into_owned(), T::schema())];
+        T::schemas(&mut components);
+        AnswerDescribed {
+            files: vec!["text/event-stream"],
+            file: FileSchema::Events,
+            components,
+            ..AnswerDescribed::default()
+        }
+    }
+    fn respond(self, _: &HttpRequest, _: &'static str) -> Result<HttpResponse, ApiError> {
+        Ok(self.response)
+    }
+}
+
+/// The kind of file that an operation returns.
+pub trait FileKind: 'static {
+    const HEADERS: &'static [&'static str] = &["Content-Disposition", "ETag"];
+    fn media_types() -> Vec<&'static str>;
+}
+
+/// The bytes of a file.
+pub struct Binary<K> {
+    pub response: HttpResponse,
+    pub kind: PhantomData<K>,
+}
+
+impl<K> Binary<K> {
+    #[must_use]
+    pub const fn of(response: HttpResponse) -> Self {
+        Self { response, kind: PhantomData }
+    }
+}
+
+impl<K: FileKind> Answer for Binary<K> {
+    const REPLAYABLE: bool = false;
+    fn describe() -> AnswerDescribed {
+        AnswerDescribed { files: K::media_types(), headers: K::HEADERS, ..AnswerDescribed::default() }
+    }
+    fn respond(self, _: &HttpRequest, _: &'static str) -> Result<HttpResponse, ApiError> {
+        Ok(self.response)
+    }
 }
 
 /// Like [`Binary`], for files that clients cache: 304 if `If-None-Match` names the response's ETag.
-pub struct Cached(pub HttpResponse);
+pub struct Cached<K>(pub Binary<K>);
 
-impl Answer for Cached {
+impl<K: FileKind> Answer for Cached<K> {
     const REPLAYABLE: bool = false;
     fn describe() -> AnswerDescribed {
-        Binary::describe()
+        Binary::<K>::describe()
     }
     fn respond(self, request: &HttpRequest, _: &'static str) -> Result<HttpResponse, ApiError> {
-        let etag = self.0.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
+        let whole = self.0.response;
+        let etag = whole.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
         if !etag.is_some_and(|etag| is_known(request, etag)) {
-            return Ok(self.0);
+            return Ok(whole);
         }
         let mut unchanged = HttpResponse::NotModified();
         for name in [ETAG, CACHE_CONTROL] {
-            if let Some(value) = self.0.headers().get(&name) {
+            if let Some(value) = whole.headers().get(&name) {
                 unchanged.insert_header((name, value.clone()));
             }
         }

@@ -9,6 +9,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::answer::Versioned;
 use super::error::ApiError;
 use super::ready::{PreparedAnswer, success_bytes};
 
@@ -44,7 +45,13 @@ impl<T> Reply<T> {
 
     /// Sets the ETag to the version of the resource, for `If-Match`.
     #[must_use]
-    pub fn version(self, version: impl std::fmt::Display) -> Self {
+    pub fn version(self, version: impl std::fmt::Display) -> Versioned<T> {
+        Versioned(self.tagged(version))
+    }
+
+    /// Sets the ETag of a response that is polled with `If-None-Match`.
+    #[must_use]
+    pub fn tagged(self, version: impl std::fmt::Display) -> Self {
         Self { etag: Some(format!("\"{version}\"")), ..self }
     }
 
@@ -114,8 +121,12 @@ impl<T: ToSchema> PartialSchema for List<T> {
             .schema_type(Type::Integer)
             .minimum(Some(0))
             .description(Some("Number of items on all pages."));
+        let items = ArrayBuilder::new()
+            .items(Ref::from_schema_name(T::name()))
+            .description(Some("The items of this page, newest first unless the operation says otherwise."));
         ObjectBuilder::new()
-            .property("items", ArrayBuilder::new().items(Ref::from_schema_name(T::name())))
+            .description(Some(format!("A page of a list of `{}`.", T::name())))
+            .property("items", items)
             .property("nextCursor", cursor)
             .property("totalCount", total)
             .required("items")

@@ -36,10 +36,12 @@ pub struct ApiError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[schema(as = Error)]
 pub struct FieldError {
-    /// A name from the table of codes; `ValidationError` if a value breaks a rule.
+    /// What went wrong. `ValidationError` if a value breaks a rule.
+    #[schema(value_type = Code)]
     code: &'static str,
+    /// A sentence for people, in English. Programs go by the code.
     message: String,
-    /// A JSON path such as `invitees[2].email`.
+    /// The value at fault, as a JSON path such as `invitees[2].email`; null if the error concerns no single value.
     #[schema(required)]
     field: Option<String>,
     /// The rule that the value breaks; null unless the code is `ValidationError`.

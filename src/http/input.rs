@@ -218,6 +218,11 @@ pub trait Query: Sized + 'static {
     fn read(fields: &mut Fields) -> Result<Self, Rejected>;
     /// The parameters for the OpenAPI document.
     fn parameters() -> Vec<Parameter>;
+    /// The enumerations among the parameters that no body or answer has.
+    #[must_use]
+    fn enumerations() -> Vec<(String, RefOr<Schema>)> {
+        Vec::new()
+    }
 }
 
 /// Describes a query parameter for the OpenAPI document.
@@ -278,6 +283,6 @@ impl<Q: Query> Input for ValidQuery<Q> {
     }
 
     fn describe() -> Described {
-        Described { parameters: Q::parameters(), ..Described::default() }
+        Described { parameters: Q::parameters(), components: Q::enumerations(), ..Described::default() }
     }
 }

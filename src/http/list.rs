@@ -3,6 +3,7 @@
 use serde_json::Value;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
 
 use super::fields::{Field, Fields, InvalidValue, Rejected, TEXT_PATTERN, text};
 use super::input::{Query, query_parameter};
@@ -29,6 +30,9 @@ impl<F: Query> Query for Listing<F> {
         let mut parameters = PageQuery::parameters();
         parameters.extend(F::parameters());
         parameters
+    }
+    fn enumerations() -> Vec<(String, RefOr<Schema>)> {
+        F::enumerations()
     }
 }
 

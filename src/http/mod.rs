@@ -13,7 +13,6 @@ pub mod digest;
 pub mod enumeration;
 pub mod envelope;
 pub mod error;
-pub mod example;
 pub mod fields;
 pub mod form;
 mod head;

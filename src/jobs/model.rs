@@ -26,6 +26,7 @@ pub enum JobState {
 #[serde(rename_all = "camelCase")]
 pub struct OperatorJob {
     pub id: Id<Job>,
+    /// What the job is for, such as `mail`.
     #[schema(example = "mail")]
     pub kind: String,
     pub state: JobState,
@@ -77,12 +78,16 @@ impl JobQuery {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobQueue {
+    /// What the jobs are for, such as `mail`.
     #[schema(example = "mail")]
     pub kind: String,
+    /// Jobs that are due now or later.
     #[schema(minimum = 0)]
     pub waiting: i64,
+    /// Jobs that are at work.
     #[schema(minimum = 0)]
     pub running: i64,
+    /// Jobs that were given up.
     #[schema(minimum = 0)]
     pub failed: i64,
     /// When the oldest waiting job was created; null if none waits.

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use uuid::Uuid;
 
 use super::end_conditions::{EndCondition, ending};
@@ -21,7 +22,7 @@ use crate::access::principal::Caller;
 use crate::http::code::Code;
 use crate::http::connection_limit::ConnectionPermit;
 use crate::http::error::ApiError;
-use crate::http::input::{Input, Raw};
+use crate::http::input::{Described, Input, Raw, header_parameter};
 use crate::live::state::RealTime;
 
 /// The interval of comment lines on an idle stream, so that intermediaries do not consider it dead.
@@ -34,6 +35,13 @@ impl Input for LastEventId {
     async fn take(request: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
         let header = request.headers().get("last-event-id").and_then(|value| value.to_str().ok());
         Ok(Self(header.and_then(|text| text.trim().parse().ok())))
+    }
+
+    fn describe() -> Described {
+        let about = "The `id` of the last event that the client received: the stream resumes after it. Absent, or no \
+                     number: it begins with the present state.";
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        Described { parameters: vec![header_parameter("Last-Event-ID", about, text)], ..Described::default() }
     }
 }
 

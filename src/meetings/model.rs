@@ -47,19 +47,27 @@ impl Field for ClosingNote {
 pub struct MeetingView {
     pub id: Id<meeting::Meeting>,
     pub project_id: Id<ids::Project>,
+    /// 1–200 characters on one line.
     pub title: String,
+    /// Up to 5,000 characters; empty if there is none.
     pub description: String,
     pub status: MeetingStatus,
     /// The URL of the page for joining, on the application's host.
     pub join_url: String,
+    /// Id of the account that scheduled the meeting.
     pub created_by_id: Id<User>,
+    /// Id of the participant who is the HOST. It stays when the host leaves.
     pub host_participant_id: Id<ids::Participant>,
+    /// When the meeting is to take place. It may lie in the past, for a meeting that is recorded here afterwards.
     pub scheduled_at: Time,
+    /// When the meeting was started; null until then. A repeated start does not change it.
     #[schema(required)]
     pub started_at: Option<Time>,
+    /// When the meeting ended; null unless it is ENDED.
     #[schema(required)]
     pub ended_at: Option<Time>,
     pub created_at: Time,
+    /// When one of title, description, scheduledAt or status last changed.
     pub updated_at: Time,
 }
 
@@ -114,6 +122,7 @@ pub struct MeetingDetails {
     /// Null for a project member who is not a participant of the meeting.
     #[schema(required)]
     pub my_role: Option<MeetingRole>,
+    /// Id of the caller's participant; null if the caller is none.
     #[schema(required)]
     pub my_participant_id: Option<Id<ids::Participant>>,
     #[schema(required)]

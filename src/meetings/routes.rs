@@ -11,6 +11,7 @@ use super::store::Filter;
 use crate::access::policy::{Analyst, Attendee, Host, Member};
 use crate::api::operation::Authorized;
 use crate::http::agent::WithClient;
+use crate::http::answer::Versioned;
 use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
@@ -20,12 +21,16 @@ use crate::http::version::IfMatch;
 use crate::meetings::state::Meetings;
 use crate::projects::model::{Description, Project};
 
+/// A meeting to schedule.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateMeeting {
     pub title: Title,
+    /// Default: none.
     pub description: Option<Description>,
+    /// When the meeting is to take place; it may lie in the past. RFC 3339, with any offset.
     pub scheduled_at: LocalTime,
+    /// Default: ALL.
     pub consent_policy: Option<ConsentPolicy>,
 }
 
@@ -47,7 +52,7 @@ impl Body for CreateMeeting {
 pub async fn create(
     request: Authorized<Analyst<Project>, WithClient<ValidJson<CreateMeeting>>>,
     state: Meetings,
-) -> Result<Reply<MeetingDetails>, ApiError> {
+) -> Result<Versioned<MeetingDetails>, ApiError> {
     let id = request.new_id();
     let WithClient { input: ValidJson(body), agent } = request.input;
     let made = operations::create(&state, request.access.caller, &request.access.resource, id, body).await?;
@@ -83,19 +88,24 @@ pub async fn list(
 pub async fn details(
     request: Authorized<Attendee<super::MeetingSnapshot>, WithClient<Empty>>,
     state: Meetings,
-) -> Result<Reply<MeetingDetails>, ApiError> {
+) -> Result<Versioned<MeetingDetails>, ApiError> {
     let details =
         MeetingDetails::of(&request.access.resource.state, request.access.caller, &state, &request.input.agent);
     let version = details.version;
     Ok(Reply::ok(details).version(version))
 }
 
+/// The changes to a meeting: at least one of the three. Absent keys stay as they are.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase", min_properties = 1)]
 pub struct UpdateMeeting {
+    /// The new title; absent: unchanged. It can't be null.
     #[schema(nullable = false)]
     pub title: Option<Title>,
+    /// The new description; absent: unchanged; null: none.
     pub description: Option<Description>,
+    /// When the meeting is to take place; it may lie in the past. RFC 3339, with any offset. Invitations expire with
+    /// it.
     #[schema(nullable = false)]
     pub scheduled_at: Option<LocalTime>,
 }
@@ -116,7 +126,7 @@ impl Body for UpdateMeeting {
 pub async fn update(
     request: Authorized<Host<super::MeetingSnapshot>, IfMatch<ValidJson<UpdateMeeting>>>,
     state: Meetings,
-) -> Result<Reply<MeetingView>, ApiError> {
+) -> Result<Versioned<MeetingView>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
     let changed = operations::update(&state, &request.access.resource, body, version, request.request_id).await?;
     Ok(meeting(&changed, &state))
@@ -139,7 +149,7 @@ impl Body for Why {
 pub async fn cancel(
     request: Authorized<Host<super::MeetingSnapshot>, ValidJson<Why>>,
     state: Meetings,
-) -> Result<Reply<MeetingView>, ApiError> {
+) -> Result<Versioned<MeetingView>, ApiError> {
     let ValidJson(why) = request.input;
     let cancelled =
         operations::cancel(&state, &request.access.resource, request.access.caller, why.reason, request.request_id)
@@ -150,7 +160,7 @@ pub async fn cancel(
 pub async fn start(
     request: Authorized<Host<super::MeetingSnapshot>, Empty>,
     state: Meetings,
-) -> Result<Reply<MeetingView>, ApiError> {
+) -> Result<Versioned<MeetingView>, ApiError> {
     let started =
         operations::start(&state, &request.access.resource, request.access.caller, request.request_id).await?;
     Ok(meeting(&started, &state))
@@ -159,7 +169,7 @@ pub async fn start(
 pub async fn end(
     request: Authorized<Host<super::MeetingSnapshot>, ValidJson<Why>>,
     state: Meetings,
-) -> Result<Reply<MeetingView>, ApiError> {
+) -> Result<Versioned<MeetingView>, ApiError> {
     let ValidJson(why) = request.input;
     let ended =
         operations::end(&state, &request.access.resource, request.access.caller, why.reason, request.request_id)
@@ -167,6 +177,6 @@ pub async fn end(
     Ok(meeting(&ended, &state))
 }
 
-fn meeting(changed: &super::MeetingSnapshot, state: &Meetings) -> Reply<MeetingView> {
+fn meeting(changed: &super::MeetingSnapshot, state: &Meetings) -> Versioned<MeetingView> {
     Reply::ok(MeetingView::of(&changed.state, &state.url)).version(changed.state.version)
 }

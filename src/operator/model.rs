@@ -14,8 +14,10 @@ impl Enumeration for JobState {}
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OperatorOverview {
+    /// The version of the server.
     #[schema(example = "0.1.0")]
     pub version: &'static str,
+    /// When this server started.
     pub started_at: Time,
     /// Seconds since this server started.
     #[schema(minimum = 0)]
@@ -38,6 +40,7 @@ pub struct OperatorOverview {
     /// Jobs that failed for good, counted up to 10,000.
     #[schema(minimum = 0, maximum = 10000)]
     pub failed_jobs: i64,
+    /// What is computed at most once a minute.
     pub figures: InstallationFigures,
 }
 
@@ -45,6 +48,7 @@ pub struct OperatorOverview {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallationFigures {
+    /// When the figures were computed.
     pub computed_at: Time,
     pub database: DatabaseFigures,
     /// One entry for each kind of file.
@@ -52,8 +56,10 @@ pub struct InstallationFigures {
     /// Accounts that were not deleted.
     #[schema(minimum = 0)]
     pub accounts: i64,
+    /// Projects in any status.
     #[schema(minimum = 0)]
     pub projects: i64,
+    /// Meetings that are LIVE.
     #[schema(minimum = 0)]
     pub live_meetings: i64,
     /// The queues of jobs, one for each kind of which there are any.
@@ -75,6 +81,7 @@ pub struct DatabaseFigures {
     pub bytes: i64,
 }
 
+/// The database that the server uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DatabaseKind {
@@ -87,12 +94,15 @@ pub enum DatabaseKind {
 #[serde(rename_all = "camelCase")]
 pub struct StorageFigures {
     pub kind: StorageKind,
+    /// Number of files.
     #[schema(minimum = 0)]
     pub count: i64,
+    /// Their size in bytes.
     #[schema(minimum = 0)]
     pub bytes: i64,
 }
 
+/// What stored files are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, VariantArray, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StorageKind {
@@ -112,6 +122,7 @@ pub struct Dependency {
     pub detail: String,
 }
 
+/// A service that this server needs or can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DependencyName {
@@ -136,6 +147,7 @@ pub enum DependencyStatus {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RetriedJobs {
+    /// How many jobs were queued again.
     #[schema(minimum = 0)]
     pub requeued: usize,
 }

@@ -117,6 +117,7 @@ pub async fn retry_job(
     operations::retry_job(&state, caller, resource).await.map(Reply::ok)
 }
 
+/// Which failed jobs to queue again.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct RetryFailedJobs {

@@ -59,6 +59,7 @@ pub struct Citation {
     pub source_id: String,
     /// Verbatim text of the source, line breaks included.
     pub quote: String,
+    /// The page that the quote begins on, from 1; null for a source without pages.
     #[schema(required)]
     pub page: Option<u32>,
     /// Heading path, outermost first, joined by " › ".
@@ -66,17 +67,22 @@ pub struct Citation {
     pub section: Option<String>,
     pub start_offset: usize,
     pub end_offset: usize,
+    /// Start in milliseconds since the beginning of the recording; null for a text.
     #[schema(required)]
     pub start_ms: Option<u64>,
+    /// End in milliseconds since the beginning of the recording; null for a text.
     #[schema(required)]
     pub end_ms: Option<u64>,
+    /// Who says it; null for a document or an unknown speaker.
     #[schema(required)]
     pub speaker: Option<String>,
 }
 
+/// A requirement, as an analysis found it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequirementDraft {
+    /// The item's key within this result. Other items refer to it.
     pub key: String,
     #[serde(rename = "type")]
     pub kind: RequirementType,
@@ -179,6 +185,7 @@ pub enum EarsPattern {
 #[serde(rename_all = "camelCase")]
 pub struct QualityIssue {
     pub code: IssueCode,
+    /// What could be better, in a sentence for people.
     pub message: String,
     #[serde(default)]
     pub severity: Severity,
@@ -243,6 +250,7 @@ impl IssueCode {
     }
 }
 
+/// A user story, as an analysis wrote it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserStoryDraft {
@@ -265,9 +273,11 @@ pub struct UserStoryDraft {
     pub sources: Vec<Citation>,
 }
 
+/// An acceptance criterion, as an analysis wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CriterionDraft {
+    /// The criterion's key within its story.
     pub key: String,
     pub text: String,
     #[schema(required)]
@@ -278,6 +288,7 @@ pub struct CriterionDraft {
     pub then: Option<String>,
 }
 
+/// Something that may go wrong, as an analysis found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RiskDraft {
@@ -291,6 +302,7 @@ pub struct RiskDraft {
     pub sources: Vec<Citation>,
 }
 
+/// Something that the sources leave open, as an analysis found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenQuestionDraft {
@@ -303,6 +315,7 @@ pub struct OpenQuestionDraft {
     pub sources: Vec<Citation>,
 }
 
+/// Something that somebody has to do, as an analysis found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionItemDraft {
@@ -316,6 +329,7 @@ pub struct ActionItemDraft {
     pub sources: Vec<Citation>,
 }
 
+/// Something that was decided, as an analysis found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DecisionDraft {
@@ -324,13 +338,19 @@ pub struct DecisionDraft {
     pub sources: Vec<Citation>,
 }
 
+/// The sources in short.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
+    /// The sources in a few sentences.
     pub text: String,
+    /// What was decided, in a sentence each.
     pub key_decisions: Vec<String>,
+    /// What is to be built.
     pub scope: Vec<String>,
+    /// What is not to be built.
     pub out_of_scope: Vec<String>,
+    /// What the sources take for granted.
     pub assumptions: Vec<String>,
 }
 
@@ -350,10 +370,12 @@ pub struct Quality {
     pub conflicts: u32,
 }
 
+/// How often a quality issue occurs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueCount {
     pub code: IssueCode,
+    /// How often the issue occurs.
     pub count: u32,
 }
 
@@ -368,12 +390,15 @@ pub struct Metrics {
     pub open_questions: u32,
     pub action_items: u32,
     pub decisions: u32,
+    /// Numbers of requirements by type.
     pub by_type: BTreeMap<RequirementType, u32>,
+    /// Numbers of requirements by priority.
     pub by_priority: BTreeMap<Priority, u32>,
     /// Number of items in each status. Every item of a run starts as NEEDS_REVIEW.
     pub by_status: BTreeMap<String, u32>,
     /// Number of sources that were read.
     pub sources: u32,
+    /// Number of words in the sources.
     pub words: u64,
     /// Minutes of speech, rounded up.
     pub minutes: u64,
@@ -438,7 +463,9 @@ pub struct QuoteCounts {
 pub struct Warning {
     /// PascalCase.
     pub code: String,
+    /// The warning in a sentence for people.
     pub message: String,
+    /// The source that the warning is about; null if it is about none.
     #[schema(required)]
     pub source_id: Option<String>,
 }

@@ -57,6 +57,7 @@ struct PipelineProcessJson {
     /// How the project names things. It tells no jobs apart: a job keeps the one that it was first sent with.
     #[schema(max_items = 1000)]
     glossary: Option<Vec<PipelineTerm>>,
+    /// The texts to analyse.
     #[schema(min_items = 1, max_items = 500)]
     sources: Vec<PipelineSource>,
 }
@@ -65,9 +66,11 @@ struct PipelineProcessJson {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct PipelineFileSource {
+    /// The caller's own id of the source. Results refer to it.
     #[schema(value_type = String, min_length = 1, max_length = 300)]
     id: SourceName,
     kind: SourceKind,
+    /// The file name of the part that has its content.
     #[schema(value_type = String, min_length = 1, max_length = 300)]
     name: SourceName,
 }
@@ -320,9 +323,14 @@ impl Input for ProcessFiles {
                 "PDF, DOCX, PPTX, XLSX, ODT, HTML, Markdown, text, CSV, EML, VTT or SRT, detected from the content.",
             ));
         let request: RefOr<Schema> = Ref::from_schema_name(PipelineProcessFilesRequest::name()).into();
+        let files = ArrayBuilder::new()
+            .items(file)
+            .max_items(Some(MOST_SOURCES))
+            .description(Some("The files, each in a part of its own, in the order of the sources in `request`."));
         let form = ObjectBuilder::new()
+            .description(Some("A job over files: its description, and the files."))
             .property("request", request)
-            .property("file", ArrayBuilder::new().items(file).max_items(Some(MOST_SOURCES)))
+            .property("file", files)
             .required("request")
             .required("file");
         Described {

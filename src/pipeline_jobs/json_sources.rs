@@ -35,6 +35,7 @@ pub struct PipelineSource {
     #[schema(min_length = 1, max_length = 300)]
     id: String,
     kind: KindName,
+    /// The source's name in warnings and citations.
     #[schema(min_length = 1, max_length = 300)]
     name: String,
     /// Plain text.
@@ -66,8 +67,11 @@ impl<'de> Deserialize<'de> for KindName {
 pub struct PipelineSegment {
     /// Milliseconds from the beginning of the recording.
     start_ms: u64,
+    /// End in milliseconds since the beginning of the recording.
     end_ms: u64,
+    /// The name of the speaker; null if unknown.
     speaker: Option<String>,
+    /// The words of the segment.
     text: String,
 }
 
@@ -79,6 +83,7 @@ pub struct UnreadableText {
     /// In PascalCase.
     #[schema(example = "Unreadable")]
     code: String,
+    /// Why it could not be read, in a sentence for people.
     message: String,
 }
 

@@ -24,8 +24,11 @@ const UNTIL_FREE: std::time::Duration = std::time::Duration::from_secs(5);
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PipelineHealth {
+    /// The version of the service.
     version: &'static str,
+    /// Jobs that wait.
     queued: usize,
+    /// Jobs that are being processed.
     processing: usize,
     /// Jobs whose results are kept.
     finished: usize,

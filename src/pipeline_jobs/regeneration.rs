@@ -33,6 +33,7 @@ pub struct PipelineRegenerateStory {
     /// What the sources say.
     #[schema(max_items = 50)]
     sources: Vec<QuotedSource>,
+    /// What is to be different, in the words of the person who asked.
     #[schema(min_length = 1, max_length = 5000)]
     feedback: String,
     language: Option<Language>,
@@ -58,6 +59,7 @@ pub struct FormerStory {
     acceptance_criteria: Option<Vec<FormerCriterion>>,
 }
 
+/// An acceptance criterion of the story before.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct FormerCriterion {
@@ -74,6 +76,7 @@ pub struct FormerCriterion {
     then: Option<String>,
 }
 
+/// A requirement that the story is written from.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CoveredRequirement {
@@ -86,6 +89,7 @@ pub struct CoveredRequirement {
     priority: Option<Priority>,
 }
 
+/// A place in a source, with its words.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct QuotedSource {

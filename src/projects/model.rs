@@ -67,10 +67,13 @@ impl Field for Description {
 #[schema(as = ProjectView)]
 pub struct Project {
     pub id: Id<ids::Project>,
+    /// 1–120 characters on one line.
     pub name: String,
+    /// Up to 5,000 characters; empty if there is none.
     pub description: String,
     pub language: Language,
     pub status: ProjectStatus,
+    /// Id of the account that created the project, or that last became its owner.
     pub owner_id: Id<User>,
     /// The version, which is also the ETag; it increases with each edit.
     pub version: i64,
@@ -84,10 +87,15 @@ pub struct Project {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
+    /// Members in any role.
     pub members: i64,
+    /// Documents in any state.
     pub documents: i64,
+    /// Meetings in any state.
     pub meetings: i64,
+    /// Requirements in any workflow status.
     pub requirements: i64,
+    /// User stories in any workflow status.
     pub user_stories: i64,
 }
 

@@ -10,6 +10,7 @@ use super::store::Filter;
 use crate::access::policy::{Manager, Member, Owner, SignedIn};
 use crate::access::role::ProjectRole;
 use crate::api::operation::Authorized;
+use crate::http::answer::Versioned;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
@@ -18,6 +19,7 @@ use crate::http::list::{Listing, Search};
 use crate::http::version::IfMatch;
 use crate::projects::state::Projects;
 
+/// A project to create.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateProject {
@@ -38,7 +40,7 @@ impl Body for CreateProject {
 pub async fn create(
     request: Authorized<SignedIn, ValidJson<CreateProject>>,
     state: Projects,
-) -> Result<Reply<MyProject>, ApiError> {
+) -> Result<Versioned<MyProject>, ApiError> {
     let id = request.new_id();
     let ValidJson(body) = request.input;
     let made = operations::create(&state, request.access.caller, id, body).await?;
@@ -74,13 +76,14 @@ pub async fn list(
 pub async fn details(
     request: Authorized<Member<Project>, Empty>,
     state: Projects,
-) -> Result<Reply<MyProject>, ApiError> {
+) -> Result<Versioned<MyProject>, ApiError> {
     let role = request.access.relation.role.unwrap_or(ProjectRole::Stakeholder);
     let project = operations::details(&state, request.access.resource, role).await?;
     let version = project.project.version;
     Ok(Reply::ok(project).version(version))
 }
 
+/// The changes to a project; absent keys stay as they are.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase", min_properties = 1)]
 pub struct EditProject {
@@ -120,7 +123,7 @@ impl Body for EditProject {
 pub async fn edit(
     request: Authorized<Manager<Project>, IfMatch<ValidJson<EditProject>>>,
     state: Projects,
-) -> Result<Reply<MyProject>, ApiError> {
+) -> Result<Versioned<MyProject>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
     let role = request.access.relation.role.unwrap_or(ProjectRole::Stakeholder);
     let project = operations::edit(&state, request.access.resource.id, role, body, version, request.request_id).await?;

@@ -19,10 +19,13 @@ use crate::http::input::Empty;
 use crate::http::ready::JSON;
 use crate::service::state::Probes;
 
+/// What the liveness probe says.
 #[derive(Serialize, ToSchema)]
 pub struct Alive {
+    /// Always `colloquy`.
     #[schema(example = "colloquy")]
     service: &'static str,
+    /// The version of the server.
     version: &'static str,
 }
 
@@ -30,6 +33,7 @@ pub async fn liveness(_: Authorized<Public, Empty>, _: Probes) -> Result<Reply<A
     Ok(Reply::ok(Alive { service: "colloquy", version: env!("CARGO_PKG_VERSION") }))
 }
 
+/// What the readiness probe says.
 #[derive(Serialize, ToSchema)]
 pub struct Ready {
     /// Whether the database answers.

@@ -31,6 +31,8 @@ mod mail;
 mod media;
 mod meetings;
 mod openapi;
+mod openapi_story;
+mod openapi_texts;
 mod operator;
 mod pages;
 mod participants;

@@ -143,8 +143,10 @@ impl AnalysisType {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunWarning {
+    /// Why there is a warning: `SourceFailed` for a source that yielded nothing, and others.
     #[schema(example = "SourceFailed")]
     pub code: String,
+    /// The warning in a sentence for people.
     pub message: String,
     /// The document or recording that it is about, or the meeting whose recordings it is about.
     #[schema(required)]

@@ -91,6 +91,7 @@ pub async fn google_login_callback(
     operations::finish(&state, request.input.0, request.request_id).await.map(sent)
 }
 
+/// The code of a sign-in, with the verifier that belongs to it.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ExchangeLoginCode {

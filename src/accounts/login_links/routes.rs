@@ -13,6 +13,7 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, ValidJson};
 
+/// The code of a link that signs in once.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ExchangeLoginLink {

@@ -15,7 +15,7 @@ use crate::access::policy::{AnyUser, SignedIn};
 use crate::accounts::model::{FullName, JobTitle, NewPassword, Profile, TypedPassword};
 use crate::accounts::state::Accounts;
 use crate::api::operation::Authorized;
-use crate::http::answer::Cached;
+use crate::http::answer::{Binary, Cached, FileKind};
 use crate::http::code::Code;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::error::ApiError;
@@ -30,6 +30,7 @@ pub async fn details(request: Authorized<SignedIn, Empty>, state: Accounts) -> R
     operations::details(&state, request.access.caller).await.map(Reply::ok)
 }
 
+/// The whole profile, as it is to be.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct EditProfile {
@@ -66,9 +67,23 @@ pub async fn upload_avatar(
     avatar::upload(&state, request.access.caller, request.input, request.request_id).await.map(Reply::ok)
 }
 
+/// An avatar, as every upload is converted to.
+pub struct AvatarPicture;
+
+impl FileKind for AvatarPicture {
+    const HEADERS: &'static [&'static str] = &["Content-Disposition", "ETag", "Cache-Control"];
+
+    fn media_types() -> Vec<&'static str> {
+        vec![picture::MIME_TYPE]
+    }
+}
+
 /// Serves the avatar as an attachment, like every file that a user uploaded; clients must revalidate it each time,
 /// since an avatar may be withdrawn.
-pub async fn download_avatar(request: Authorized<AnyUser<Avatar>, Empty>, state: Accounts) -> Result<Cached, ApiError> {
+pub async fn download_avatar(
+    request: Authorized<AnyUser<Avatar>, Empty>,
+    state: Accounts,
+) -> Result<Cached<AvatarPicture>, ApiError> {
     let Avatar { sha256 } = request.access.resource;
     // The avatar was withdrawn after its row was read.
     let file = state.avatars.open(&sha256).await.map_err(|error| match error.kind() {
@@ -77,16 +92,17 @@ pub async fn download_avatar(request: Authorized<AnyUser<Avatar>, Empty>, state:
     })?;
     let size = file.metadata().await.map_err(ApiError::internal)?.len();
     let body = SizedStream::new(size, ReaderStream::with_capacity(file, PIECE_BYTES));
-    Ok(Cached(
+    Ok(Cached(Binary::of(
         HttpResponse::Ok()
             .content_type(picture::MIME_TYPE)
             .insert_header((CONTENT_DISPOSITION, "attachment; filename=\"avatar.webp\""))
             .insert_header((CACHE_CONTROL, "private, no-cache"))
             .insert_header((ETAG, format!("\"{sha256}\"")))
             .body(body),
-    ))
+    )))
 }
 
+/// The present and the new password.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ChangePassword {
@@ -120,6 +136,7 @@ pub async fn change_password(
     Ok(Reply::ok(changed))
 }
 
+/// The password that confirms the deletion.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct DeleteAccount {

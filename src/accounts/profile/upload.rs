@@ -36,7 +36,7 @@ impl Input for AvatarUpload {
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
             .description(Some("PNG, JPEG or WebP, detected from the content; at most 5 MiB and 25 million pixels."));
-        let form = ObjectBuilder::new().property("file", file).required("file");
+        let form = ObjectBuilder::new().description(Some("A picture.")).property("file", file).required("file");
         Described {
             content_type: "multipart/form-data",
             schema: Some(("UploadAvatar".to_owned(), form.into())),

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResetToken {
+    /// The secret for `resetPassword`. It is good once.
     pub reset_token: String,
     /// Seconds.
     pub expires_in: u64,

@@ -15,6 +15,7 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, ValidJson};
 
+/// The address of the account.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct SendResetPasswordEmail {
@@ -36,6 +37,7 @@ pub async fn send_reset_password_email(
     Ok(Reply::ok(Nothing {}))
 }
 
+/// An address with the code that was mailed to it.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct VerifyOtp {
@@ -59,6 +61,7 @@ pub async fn verify_otp(
     operations::verify_otp(&state, &request.access, body.email, body.code.0).await.map(Reply::ok)
 }
 
+/// The new password, with the token that permits it.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ResetPassword {

@@ -13,6 +13,7 @@ use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Empty, ValidJson, ValidQuery};
 use crate::http::page::PageQuery;
 
+/// An address with its password.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Login {
@@ -36,9 +37,11 @@ pub async fn login(
     operations::login(&state, &request.access, body.email, body.password.0).await.map(Reply::ok)
 }
 
+/// The refresh token of a session.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct RefreshToken {
+    /// The newest refresh token of the session.
     #[schema(value_type = String, format = Password, min_length = 1, max_length = 1000)]
     refresh_token: TypedPassword,
 }
@@ -57,9 +60,11 @@ pub async fn refresh_token(
     operations::refresh_token(&state, &body.refresh_token.0).await.map(Reply::ok)
 }
 
+/// Which sessions to end.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct LogOut {
+    /// Whether all sessions of the account end. Default: false, this session only.
     all_sessions: Option<bool>,
 }
 

@@ -22,7 +22,9 @@ pub struct ResultsDashboard {
     /// Null while no run of the project has a result; all lists are empty then.
     #[schema(required)]
     pub run_id: Option<Id<Run>>,
+    /// When the run ended whose results these are; without a run, the time of the response.
     pub generated_at: Time,
+    /// The run's summary of the sources.
     pub summary: Summary,
     pub requirements: Vec<Requirement>,
     pub user_stories: Vec<UserStory>,
@@ -31,6 +33,7 @@ pub struct ResultsDashboard {
     pub action_items: Vec<ActionItem>,
     pub metrics: Metrics,
     pub quality: Quality,
+    /// The exports of these results that can be downloaded.
     pub artifacts: Vec<Artifact>,
     /// The exports of this run that are kept, newest first.
     pub exports: Vec<DashboardExport>,
@@ -41,8 +44,11 @@ pub struct ResultsDashboard {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
+    /// What the file is, in words.
     pub name: String,
+    /// The media type of the file.
     pub mime_type: String,
+    /// The path of the download.
     pub url: String,
 }
 

@@ -105,6 +105,7 @@ pub struct DashboardExport {
     pub status: DashboardExportStatus,
     pub format: DashboardFormat,
     pub filters: ExportFilter,
+    /// The name that the download suggests.
     pub file_name: String,
     /// Null unless it is READY.
     #[schema(required)]
@@ -114,6 +115,7 @@ pub struct DashboardExport {
     /// Why it FAILED.
     #[schema(required)]
     pub error_message: Option<String>,
+    /// When the file is deleted.
     pub expires_at: Time,
     pub created_at: Time,
 }

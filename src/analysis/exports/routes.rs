@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;
 use actix_web::http::header::ETAG;
+use strum::VariantArray;
 use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 
@@ -12,7 +13,7 @@ use super::store::StoredExport;
 use crate::access::policy::Member;
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
-use crate::http::answer::Binary;
+use crate::http::answer::{Binary, FileKind};
 use crate::http::attachment::attachment;
 use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
@@ -23,6 +24,7 @@ use crate::projects::model::Project;
 /// How many bytes of a file are read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
+/// The format and the content of a file.
 #[derive(Clone, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ExportDashboard {
@@ -49,8 +51,20 @@ pub async fn create(
     operations::create(&state, project_id, id, body, request.request_id).await.map(Reply::created)
 }
 
+/// The file of an export, in one of the formats.
+pub struct ExportedFile;
+
+impl FileKind for ExportedFile {
+    fn media_types() -> Vec<&'static str> {
+        DashboardFormat::VARIANTS.iter().map(|format| format.mime_type()).collect()
+    }
+}
+
 /// The response is always an attachment, so that no text of anybody runs in a browser under this server's origin.
-pub async fn download(request: Authorized<Member<StoredExport>, Empty>, state: Analysis) -> Result<Binary, ApiError> {
+pub async fn download(
+    request: Authorized<Member<StoredExport>, Empty>,
+    state: Analysis,
+) -> Result<Binary<ExportedFile>, ApiError> {
     let export = request.access.resource;
     let file = operations::open(&state, &export).await?;
     let size = file.metadata().await.map_err(ApiError::internal)?.len();
@@ -60,5 +74,5 @@ pub async fn download(request: Authorized<Member<StoredExport>, Empty>, state: A
     if let Some(sha256) = export.sha256 {
         response.insert_header((ETAG, format!("\"{sha256}\"")));
     }
-    Ok(Binary(response.body(body)))
+    Ok(Binary::of(response.body(body)))
 }

@@ -47,9 +47,11 @@ pub struct ImportCounts {
     pub new: u32,
     /// Proposed as CHANGED.
     pub changed: u32,
+    /// Items that are the same in the file.
     pub unchanged: u32,
     /// On the dashboard of the run, and not in the file. They stay as they are.
     pub missing: u32,
+    /// What the import could not use.
     pub notes: u32,
 }
 
@@ -71,6 +73,7 @@ pub struct ImportNote {
     /// Where it stands in the file, or the code of the item.
     #[schema(example = "Requirements, row 7")]
     pub place: String,
+    /// What could not be used, in a sentence for people.
     pub message: String,
 }
 
@@ -79,7 +82,9 @@ pub struct ImportNote {
 #[serde(rename_all = "camelCase")]
 pub struct ImportReport {
     pub counts: ImportCounts,
+    /// Items of the project that the file does not have. They stay as they are.
     pub missing: Vec<MissingItem>,
+    /// What the import could not use, and where.
     pub notes: Vec<ImportNote>,
 }
 
@@ -94,6 +99,7 @@ pub struct ItemImport {
     /// A file that takes long to read is READING in the answer; the event `import.completed` tells when it has ended.
     pub status: ImportStatus,
     pub format: ImportFormat,
+    /// The name that the file was uploaded with.
     pub file_name: String,
     /// Null unless it is READY.
     #[schema(required)]

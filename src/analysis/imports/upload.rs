@@ -65,7 +65,8 @@ impl Input for ImportUpload {
                 "A workbook (.xlsx) that was exported from here, or ReqIF 1.0 to 1.2 (.reqif, .reqifz, .xml) of any \
                  program; at most 50 MiB.",
             ));
-        let form = ObjectBuilder::new().property("file", file).required("file");
+        let form =
+            ObjectBuilder::new().description(Some("A file of changed items.")).property("file", file).required("file");
         Described {
             content_type: "multipart/form-data",
             schema: Some(("ImportItems".to_owned(), form.into())),

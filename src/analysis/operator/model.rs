@@ -25,8 +25,10 @@ pub struct OperatorRun {
     /// Progress in percent.
     #[schema(minimum = 0, maximum = 100)]
     pub progress: i64,
+    /// The step that the run is at, or at which it ended.
     #[schema(example = "extract_requirements")]
     pub current_node: String,
+    /// The engine that does the analysis: embedded, llm or fallback.
     #[schema(example = "embedded")]
     pub engine: String,
     /// Number of the attempt, starting at 1.
@@ -36,8 +38,10 @@ pub struct OperatorRun {
     #[schema(required)]
     pub error_message: Option<String>,
     pub created_at: Time,
+    /// When this attempt began to be processed; null while it is QUEUED.
     #[schema(required)]
     pub started_at: Option<Time>,
+    /// When this attempt ended, in whatever way; null until then.
     #[schema(required)]
     pub completed_at: Option<Time>,
     pub updated_at: Time,

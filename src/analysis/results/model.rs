@@ -48,11 +48,15 @@ impl Enumeration for RevisionSource {}
 #[serde(rename_all = "camelCase")]
 pub struct SourceReference {
     pub kind: SourceKind,
+    /// The document; null for a recording.
     #[schema(required)]
     pub document_id: Option<Uuid>,
+    /// The recording; null for a document.
     #[schema(required)]
     pub recording_id: Option<Uuid>,
+    /// The words of the source, verbatim.
     pub quote: String,
+    /// The page that the quote begins on, from 1; null for a source without pages.
     #[schema(required)]
     pub page: Option<u32>,
     /// The headings above the quote, outermost first.
@@ -60,15 +64,20 @@ pub struct SourceReference {
     pub section: Option<String>,
     /// In Unicode scalar values of the text that getDocumentText returns; the end is exclusive.
     pub start_offset: usize,
+    /// End of the quote in Unicode scalar values, exclusive; see `startOffset`.
     pub end_offset: usize,
+    /// Start in milliseconds since the beginning of the recording; null for a document.
     #[schema(required)]
     pub start_ms: Option<u64>,
+    /// End in milliseconds since the beginning of the recording; null for a document.
     #[schema(required)]
     pub end_ms: Option<u64>,
+    /// Who says it; null for a document or an unknown speaker.
     #[schema(required)]
     pub speaker: Option<String>,
 }
 
+/// A requirement, with the places in the sources that it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Requirement {
@@ -141,6 +150,7 @@ impl Requirement {
     }
 }
 
+/// A condition under which a user story counts as done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcceptanceCriterion {
@@ -160,7 +170,9 @@ pub struct AcceptanceCriterion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrackerIssue {
+    /// The issue's key at the tracker, such as `CLINIC-7`.
     pub key: String,
+    /// The issue's page at the tracker.
     pub url: String,
     /// How far the work on it is, as the tracker said last; null if it is not known yet, or the issue is gone.
     #[serde(default)]
@@ -168,6 +180,7 @@ pub struct TrackerIssue {
     pub state: Option<TrackerIssueState>,
 }
 
+/// A user story, with the places in the sources that it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserStory {
@@ -241,6 +254,7 @@ impl UserStory {
     }
 }
 
+/// Something that may go wrong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Risk {
@@ -256,6 +270,7 @@ pub struct Risk {
     pub sources: Vec<SourceReference>,
 }
 
+/// Something that the sources leave open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenQuestion {
@@ -270,6 +285,7 @@ pub struct OpenQuestion {
     pub sources: Vec<SourceReference>,
 }
 
+/// Something that somebody has to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionItem {
@@ -285,6 +301,7 @@ pub struct ActionItem {
     pub sources: Vec<SourceReference>,
 }
 
+/// Something that was decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {

@@ -14,8 +14,10 @@ pub struct FieldChange {
     /// As in the resource. Acceptance criteria are compared by their texts, as one field.
     #[schema(example = "statement")]
     pub name: String,
+    /// The value before; null for none.
     #[schema(value_type = Value, nullable)]
     pub before: Value,
+    /// The value after; null for none.
     #[schema(value_type = Value, nullable)]
     pub after: Value,
 }

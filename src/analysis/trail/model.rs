@@ -133,6 +133,7 @@ impl ItemDecision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalActor {
+    /// Id of the account, or of the service key.
     pub id: Id<User>,
     /// The full name at that time; `Deleted account` once the account is deleted.
     pub name: String,
@@ -144,7 +145,9 @@ pub struct ApprovalActor {
 pub struct ApprovalEvent {
     pub id: Uuid,
     pub target_type: ProposalTarget,
+    /// Id of the requirement or the user story.
     pub target_id: Uuid,
+    /// The code of the item, such as `REQ-001`.
     #[schema(example = "REQ-001")]
     pub target_code: String,
     pub action: ApprovalAction,
@@ -152,14 +155,18 @@ pub struct ApprovalEvent {
     #[schema(required)]
     pub from_status: Option<WorkflowStatus>,
     pub to_status: WorkflowStatus,
+    /// The version of the item before the event; null for an item without a version before.
     #[schema(required)]
     pub from_version: Option<i64>,
+    /// The version of the item after the event.
     pub to_version: i64,
     /// The fields of the content that changed.
     pub diff: Vec<FieldChange>,
+    /// What the person wrote about the decision; null if nothing.
     #[schema(required)]
     pub comment: Option<String>,
     pub actor: ApprovalActor,
+    /// When it was decided.
     pub at: Time,
     /// SHA-256 of the event and of `previousHash`, in hex.
     #[schema(min_length = 64, max_length = 64)]
@@ -187,6 +194,7 @@ pub struct ApprovalEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrailVerification {
+    /// Whether every event fits the hash of the one before it.
     pub valid: bool,
     /// How many events the trail has.
     pub count: i64,

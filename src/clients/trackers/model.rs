@@ -45,7 +45,9 @@ pub enum TrackerLogin {
 #[serde(rename_all = "camelCase")]
 #[schema(as = TrackerSite)]
 pub struct TrackerSite {
+    /// The site's id at the tracker.
     pub id: String,
+    /// The site as the tracker shows it.
     pub name: String,
     /// Where people find it. No request goes there.
     pub url: String,
@@ -71,8 +73,11 @@ pub struct TrackerAccount {
 pub struct TrackerProjectOption {
     /// Stays when the project is renamed.
     pub id: String,
+    /// The key of the project at the tracker, such as `CLINIC`.
     pub key: String,
+    /// The project as the tracker shows it.
     pub name: String,
+    /// A picture of the project at the tracker; null without one.
     #[schema(required)]
     pub avatar_url: Option<String>,
 }
@@ -140,8 +145,11 @@ pub enum IssueFieldKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllowedValue {
+    /// The value's id at the tracker.
     pub id: String,
+    /// The value as the tracker shows it.
     pub name: String,
+    /// The values that may follow this one; empty for a field without levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<AllowedChild>,
 }
@@ -150,7 +158,9 @@ pub struct AllowedValue {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllowedChild {
+    /// The value's id at the tracker.
     pub id: String,
+    /// The value as the tracker shows it.
     pub name: String,
 }
 

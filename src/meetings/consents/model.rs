@@ -49,7 +49,9 @@ impl Field for WordingVersion {
 pub struct ConsentWording {
     /// Identifies this exact text, including its language: send it back with the consent.
     pub version: String,
+    /// The language of the text.
     pub language: String,
+    /// The text to show before the question. Send its `version` with the answer.
     pub text: String,
     /// SHA-256 of the text in UTF-8, in hexadecimal.
     pub text_hash: String,
@@ -80,13 +82,19 @@ pub struct StoredEntry {
 pub struct ConsentRecordItem {
     pub participant: ConsentParticipant,
     pub decision: ConsentDecision,
+    /// What was permitted by this answer; empty for a refusal or a withdrawal.
     pub scopes: Vec<ConsentScope>,
+    /// The version of the wording that was shown.
     pub wording_version: String,
+    /// SHA-256 of the wording that was shown, in hexadecimal.
     pub text_hash: String,
+    /// When the person answered.
     pub at: Time,
     /// Position in the record, counted from 1 without gaps.
     pub number: u64,
+    /// The language of the wording that was shown.
     pub language: String,
+    /// SHA-256 of the `User-Agent` that the answer came from, in hexadecimal.
     pub user_agent_hash: String,
     /// The hash of the previous item; 64 zeros for the first one.
     pub previous_hash: String,
@@ -104,6 +112,7 @@ pub struct ConsentRecordItem {
 #[serde(rename_all = "camelCase")]
 pub struct ConsentRecord {
     pub meeting_id: Id<meeting::Meeting>,
+    /// All answers in the order in which they were given. Nothing is ever taken out.
     pub items: Vec<ConsentRecordItem>,
     /// Hash of the last item; 64 zeros when there are no items. A later record of the meeting continues from this hash;
     /// if it does not, an item was edited.

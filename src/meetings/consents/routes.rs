@@ -20,6 +20,7 @@ use crate::meetings::state::Meetings;
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct SaveRecordingConsent {
+    /// True grants the `scopes`; false refuses, or withdraws what was granted.
     recording_consent: bool,
     /// `RECORDING` at least.
     scopes: Option<Scopes>,

@@ -196,8 +196,10 @@ pub struct MeetingInvitation {
     pub id: Id<ids::Invitation>,
     pub meeting_id: Id<Meeting>,
     pub invitee_type: InviteeType,
+    /// The address that the invitation is mailed to.
     #[schema(format = Email)]
     pub email: String,
+    /// The name that the host gave the invitee; null if none.
     #[schema(required)]
     pub display_name: Option<String>,
     /// Null for a guest, as long as no account has accepted the invitation.
@@ -206,9 +208,12 @@ pub struct MeetingInvitation {
     pub role: MeetingRole,
     pub status: InvitationStatus,
     pub delivery: Delivery,
+    /// Id of the account that invited.
     pub invited_by_id: Id<User>,
     pub send_count: i64,
+    /// When the newest e-mail was queued.
     pub last_sent_at: Time,
+    /// After this time the link is refused with `Gone`. It moves with the meeting, unless the host chose it.
     pub expires_at: Time,
     #[schema(required)]
     pub accepted_at: Option<Time>,
@@ -242,6 +247,7 @@ impl MeetingInvitation {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MeetingInvitations {
+    /// The invitations in the order of the request.
     pub items: Vec<MeetingInvitation>,
 }
 
@@ -249,6 +255,7 @@ pub struct MeetingInvitations {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationPreview {
+    /// The title of the meeting.
     pub meeting_title: String,
     pub project_name: String,
     pub inviter_name: String,

@@ -32,6 +32,7 @@ use crate::meetings::state::Meetings;
 /// The largest number of invitees in one request.
 const MOST: usize = 100;
 
+/// A member of the project to invite.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ParticipantInvitee {
@@ -41,9 +42,11 @@ pub struct ParticipantInvitee {
     role: Option<MeetingRole>,
 }
 
+/// Members of the project to invite.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct InviteParticipants {
+    /// 1–100 members of the project, each mailed a link. All or none of them are invited.
     #[schema(min_items = 1, max_items = 100)]
     invitees: Vec<ParticipantInvitee>,
     /// Plain text for the e-mail; nothing in it becomes a link.
@@ -83,6 +86,7 @@ pub async fn invite_participants(
     Ok(Reply::created(MeetingInvitations { items }))
 }
 
+/// A person to invite by e-mail.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct GuestInvitee {
@@ -92,9 +96,11 @@ pub struct GuestInvitee {
     role: Option<MeetingRole>,
 }
 
+/// People to invite by e-mail.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct InviteGuests {
+    /// 1–100 people, each mailed a link of their own. All or none of them are invited.
     #[schema(min_items = 1, max_items = 100)]
     invitees: Vec<GuestInvitee>,
     /// Plain text for the e-mail; nothing in it becomes a link.

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 pub struct RoomCredentials {
     /// The URL of the media server, for LiveKit's client.
     pub server_url: String,
+    /// The room at the media server. It is the id of the meeting.
     pub room_name: String,
     /// The id of the participant.
     pub identity: String,
@@ -19,6 +20,7 @@ pub struct RoomCredentials {
     pub token: String,
     pub role: MeetingRole,
     pub grants: RoomGrants,
+    /// After this time the token opens no new connection. Ask for new credentials then.
     pub expires_at: Time,
 }
 
@@ -28,9 +30,11 @@ pub struct RoomCredentials {
 pub struct RoomGrants {
     /// To send audio, video and screen shares.
     pub can_publish: bool,
+    /// Whether the participant may receive what others send.
     pub can_subscribe: bool,
     /// To send data messages.
     pub can_publish_data: bool,
+    /// What the participant may send: microphone, camera, screen_share, screen_share_audio.
     pub can_publish_sources: Vec<&'static str>,
 }
 

@@ -34,6 +34,7 @@ pub struct ParticipantConsent {
     pub recording_consent: Option<bool>,
     /// The granted scopes.
     pub scopes: Vec<ConsentScope>,
+    /// The version of the wording that was answered; null if nothing was answered.
     #[schema(required)]
     pub wording_version: Option<String>,
     /// Time of the newest answer.
@@ -62,12 +63,15 @@ pub struct ParticipantView {
     /// Null: a guest without an account.
     #[schema(required)]
     pub user_id: Option<Id<User>>,
+    /// The name that the others see.
     pub display_name: String,
     pub role: MeetingRole,
     pub status: ParticipantStatus,
     pub consent: ParticipantConsent,
+    /// When the latest stay in the meeting began; null for who never joined.
     #[schema(required)]
     pub joined_at: Option<Time>,
+    /// When the latest stay ended; null while they are JOINED, and for who never joined.
     #[schema(required)]
     pub left_at: Option<Time>,
     /// In the meeting, with an open socket or media connection.

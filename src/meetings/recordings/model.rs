@@ -78,6 +78,7 @@ impl Field for ChunkIndex {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PausedInterval {
+    /// When the recording was paused.
     pub from: Time,
     /// Null: it is still paused, or was until the stop.
     #[schema(required)]
@@ -97,7 +98,9 @@ pub struct RecordingView {
     pub track_participant_id: Option<Id<ids::Participant>>,
     /// Paused while the consent of the participants in `pausedFor` is missing: no chunks of that time are accepted.
     pub paused: bool,
+    /// Ids of the participants whose consent the recording waits for; empty unless `paused`.
     pub paused_for: Vec<Id<ids::Participant>>,
+    /// When the recording was paused, in order.
     pub paused_intervals: Vec<PausedInterval>,
     pub upload_mode: UploadMode,
     pub mime_type: RecordingMimeType,
@@ -119,10 +122,14 @@ pub struct RecordingView {
     #[schema(required)]
     pub error_message: Option<String>,
     pub transcript_status: TranscriptStatus,
+    /// Id of the account that started it.
     pub started_by_id: Id<User>,
+    /// When the recording was started. Times of chunks count from here.
     pub started_at: Time,
+    /// When the recording was stopped; null while it is ACTIVE.
     #[schema(required)]
     pub stopped_at: Option<Time>,
+    /// When the content could first be read; null until then.
     #[schema(required)]
     pub ready_at: Option<Time>,
     /// When the content is deleted, or was. Null: it is kept.
@@ -204,7 +211,9 @@ fn sentence(reason: FailureReason, recording: &meeting::Recording) -> String {
 #[serde(rename_all = "camelCase")]
 pub struct ChunkUploadResult {
     pub recording_id: Id<ids::Recording>,
+    /// The place of the chunk.
     pub chunk_index: u32,
+    /// The size of the chunk in bytes.
     pub size_bytes: u64,
     /// SHA-256 of the chunk, hexadecimal.
     pub sha256: String,

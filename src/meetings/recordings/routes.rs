@@ -9,10 +9,11 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use actors::ids::{self, Id};
-use actors::meeting::{RecordingStatus, UploadMode};
+use actors::meeting::{RecordingMimeType, RecordingStatus, UploadMode};
 use actors::time::Time;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use strum::VariantArray;
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
@@ -25,7 +26,7 @@ use crate::access::playback;
 use crate::access::policy::{Attendee, Host, Listener, Player};
 use crate::api::operation::Authorized;
 use crate::http::agent::WithClient;
-use crate::http::answer::{Cached, NotReplayable};
+use crate::http::answer::{Binary, Cached, FileKind, NotReplayable};
 use crate::http::envelope::{List, Nothing, Prerendered, Reply, success};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
@@ -42,6 +43,7 @@ pub struct ConsentAttestation {
     pub text: AttestationText,
 }
 
+/// How a recording will be uploaded.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct StartRecording {
@@ -113,6 +115,7 @@ pub async fn upload_file(
     operations::upload_file(&state, &request.access.resource, request.input, request.request_id).await.map(Reply::ok)
 }
 
+/// What is known at the end of a recording.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct StopRecording {
@@ -173,11 +176,22 @@ pub async fn link(
     Ok(NotReplayable(Reply::created(PlaybackLink { url, expires_at })))
 }
 
+/// The content of a recording, or an excerpt of it as audio/wav.
+pub struct RecordingFile;
+
+impl FileKind for RecordingFile {
+    const HEADERS: &'static [&'static str] = &["Content-Disposition", "ETag", "Accept-Ranges"];
+
+    fn media_types() -> Vec<&'static str> {
+        RecordingMimeType::VARIANTS.iter().map(|kind| kind.into_str()).collect()
+    }
+}
+
 /// The response is always an attachment, so that an uploaded file never runs in a browser under this server's origin.
 pub async fn download(
     request: Authorized<Player<MeetingRecording>, WithShare<ContentRequest>>,
     state: Meetings,
-) -> Result<Cached, ApiError> {
+) -> Result<Cached<RecordingFile>, ApiError> {
     let resource = request.access.resource;
     let WithShare { input: ContentRequest { range, excerpt }, mut share } = request.input;
     let content = operations::readable(&resource)?;
@@ -187,7 +201,8 @@ pub async fn download(
         let wav = excerpt::cut(&state, resource.id, content, excerpt).await?;
         let name = format!("excerpt-{}-{}-{}.wav", resource.id, excerpt.start_ms, excerpt.end_ms);
         let mut response = HttpResponse::Ok();
-        return Ok(Cached(response.content_type("audio/wav").insert_header(attachment(name)).body(share.with(wav))));
+        response.content_type("audio/wav").insert_header(attachment(name));
+        return Ok(Cached(Binary::of(response.body(share.with(wav)))));
     }
     let (recording, size) = (resource.recording()?, content.bytes);
     let etag = format!("\"{}\"", content.sha256);
@@ -197,7 +212,7 @@ pub async fn download(
             let (status, content_range) = partial(&range, size);
             (status, range, Some(content_range))
         }
-        ServedRange::Nothing => return Ok(Cached(not_satisfiable(size))),
+        ServedRange::Nothing => return Ok(Cached(Binary::of(not_satisfiable(size)))),
     };
     let path = files::content(resource.id, content.sha256);
     let length = range.end - range.start;
@@ -212,7 +227,7 @@ pub async fn download(
     if let Some(content_range) = content_range {
         response.insert_header((CONTENT_RANGE, content_range));
     }
-    Ok(Cached(response.body(SizedStream::new(length, stream))))
+    Ok(Cached(Binary::of(response.body(SizedStream::new(length, stream)))))
 }
 
 fn attachment(name: String) -> ContentDisposition {

@@ -138,6 +138,7 @@ fn raw_bytes() -> Described {
     let bytes = ObjectBuilder::new()
         .schema_type(Type::String)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
+        .description(Some("The bytes themselves, without a form around them."))
         .build();
     Described {
         content_type: "application/octet-stream",

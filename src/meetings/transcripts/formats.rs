@@ -7,10 +7,11 @@ use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::model::{Transcript, TranscriptSegment};
-use crate::http::answer::{Answer, AnswerDescribed, CountedAnswer};
+use crate::http::answer::{Answer, AnswerDescribed, CountedAnswer, FileSchema};
 use crate::http::budget::Share;
 use crate::http::enumeration::Enumeration;
 use crate::http::envelope::Reply;
@@ -83,6 +84,9 @@ impl Query for TranscriptQuery {
             query_parameter("woven", woven, ObjectBuilder::new().schema_type(Type::Boolean)),
         ]
     }
+    fn enumerations() -> Vec<(String, RefOr<Schema>)> {
+        vec![(TranscriptFormat::name().into_owned(), TranscriptFormat::schema())]
+    }
 }
 
 /// A transcript in the format that was asked for.
@@ -95,7 +99,9 @@ pub struct TranscriptInFormat {
 impl Answer for TranscriptInFormat {
     fn describe() -> AnswerDescribed {
         AnswerDescribed {
-            files: &["text/vtt", "application/x-subrip", "text/plain"],
+            files: vec!["text/vtt", "application/x-subrip", "text/plain"],
+            file: FileSchema::Text,
+            headers: &["Content-Disposition"],
             ..Reply::<Transcript>::describe()
         }
     }

@@ -110,8 +110,10 @@ pub struct TranscriptSegment {
     /// When it begins, in milliseconds since the beginning of the content. Where recordings are woven: since the beginning
     /// of the one that was asked for, pauses included.
     pub start_ms: u64,
+    /// End in milliseconds since the beginning of the recording.
     pub end_ms: u64,
     pub speaker: Speaker,
+    /// The words, with any correction.
     pub text: String,
     /// From 0 to 1: how sure the recogniser is.
     pub confidence: f64,
@@ -121,6 +123,7 @@ pub struct TranscriptSegment {
     /// Who corrected it last, and when.
     #[schema(required)]
     pub corrected_by_id: Option<Id<User>>,
+    /// When a person last corrected the segment; null if nobody did.
     #[schema(required)]
     pub corrected_at: Option<Time>,
 }
@@ -167,8 +170,11 @@ pub struct Transcript {
     /// The language that is spoken, such as `en`. Null: there was no speech to tell it by.
     #[schema(required)]
     pub language: Option<String>,
+    /// The program that recognised the speech.
     pub engine: String,
+    /// The model that recognised the speech.
     pub model: String,
+    /// What was said, in order.
     pub segments: Vec<TranscriptSegment>,
 }
 
@@ -187,7 +193,9 @@ pub struct ChangedTranscript {
 pub struct TranscriptVersionView {
     /// From 1.
     pub number: u32,
+    /// The program that recognises the speech.
     pub engine: String,
+    /// The model that recognises the speech.
     pub model: String,
     /// The language that is spoken or was asked for. Null: not known yet.
     #[schema(required)]

@@ -37,6 +37,7 @@ pub async fn versions(
     operations::versions(&state, request.access.resource.id, page).await.map(Reply::ok)
 }
 
+/// How to transcribe.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct TranscribeAgain {
@@ -69,6 +70,7 @@ pub async fn begin(
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CorrectedSpeaker {
+    /// A participant of the meeting; null for somebody who is only named.
     pub participant_id: Option<Id<ids::Participant>>,
     pub name: Option<SpeakerName>,
     /// Whether all segments of the same speaker change too. By default this one alone changes.
@@ -80,6 +82,7 @@ pub struct CorrectedSpeaker {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CorrectSegment {
+    /// The corrected words; absent: unchanged.
     pub text: Option<SegmentText>,
     pub speaker: Option<CorrectedSpeaker>,
     /// The version that the correction was made for: it is refused once another one is shown. Absent: whichever is shown.

@@ -23,6 +23,7 @@ pub const MOST_SPELLINGS: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GlossaryEntry {
+    /// The term as the project spells it.
     #[schema(example = "OAuth")]
     pub term: String,
     /// What the term means; null if nothing was said.

@@ -44,6 +44,7 @@ pub struct SourcePage {
     /// Position in the file, from 1, whatever number is printed on the page.
     pub page: u32,
     pub start_offset: usize,
+    /// End of the page in Unicode scalar values, exclusive.
     pub end_offset: usize,
 }
 
@@ -57,6 +58,7 @@ pub struct Section {
     pub level: u8,
     /// Start of the heading.
     pub start_offset: usize,
+    /// End of the section in Unicode scalar values, exclusive.
     pub end_offset: usize,
 }
 
@@ -81,6 +83,7 @@ pub struct Cue {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CueOrigin {
+    /// Id of the source that the words are from.
     pub source_id: String,
     /// Where the cue starts in the text of that source.
     pub start_offset: usize,

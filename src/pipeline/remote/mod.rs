@@ -70,8 +70,10 @@ pub struct PipelineJob {
     pub progress: u8,
     #[schema(example = "extract_requirements")]
     pub current_node: Node,
+    /// The step in words.
     #[schema(example = "Extracting requirements")]
     pub current_node_label: String,
+    /// What the job is doing, or how it ended, in a sentence for people.
     pub message: String,
     /// Null unless the job failed or was rejected.
     #[schema(required)]

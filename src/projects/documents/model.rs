@@ -38,10 +38,12 @@ impl DocumentStatus {
 pub struct Document {
     pub id: Id<ids::Document>,
     pub project_id: Id<ids::Project>,
+    /// The name that the file was uploaded with.
     pub file_name: String,
     /// Detected from the content.
     #[schema(example = "application/pdf")]
     pub mime_type: String,
+    /// The size of the uploaded file in bytes.
     pub size_bytes: i64,
     /// SHA-256 of the content, in hexadecimal.
     pub sha256: String,
@@ -57,6 +59,7 @@ pub struct Document {
     /// Why the document is FAILED; null otherwise.
     #[schema(required)]
     pub error_message: Option<String>,
+    /// Id of the account that uploaded it.
     pub uploaded_by_id: Id<User>,
     pub created_at: Time,
 }
@@ -65,6 +68,7 @@ pub struct Document {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentText {
+    /// The whole text. It never changes once the document is READY, so that quotes can be verified.
     pub text: String,
     /// In order and without overlap; empty for formats without pages.
     pub pages: Vec<DocumentPage>,
@@ -80,6 +84,7 @@ pub struct DocumentPage {
     #[schema(minimum = 1)]
     pub page: u32,
     pub start_offset: u64,
+    /// End of the page in Unicode scalar values, exclusive.
     pub end_offset: u64,
 }
 

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;
 use actix_web::http::header::ETAG;
+use pipeline::readers::Format;
 use tokio_util::io::ReaderStream;
 use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
@@ -13,7 +14,7 @@ use super::store::Filter;
 use super::upload::DocumentUpload;
 use crate::access::policy::{Analyst, Member};
 use crate::api::operation::Authorized;
-use crate::http::answer::{Binary, CountedAnswer};
+use crate::http::answer::{Binary, CountedAnswer, FileKind};
 use crate::http::attachment::attachment;
 use crate::http::budget::Share;
 use crate::http::envelope::{List, Nothing, Reply};
@@ -78,13 +79,25 @@ pub async fn text(
     Ok(CountedAnswer { reply: Reply::ok(text), share })
 }
 
+/// The file of a document, in one of the formats that can be read.
+pub struct UploadedDocument;
+
+impl FileKind for UploadedDocument {
+    fn media_types() -> Vec<&'static str> {
+        Format::ALL.iter().map(|(format, _)| format.mime_type()).collect()
+    }
+}
+
 /// The response is always an attachment, so that an uploaded file never runs in a browser under this server's origin.
-pub async fn download(request: Authorized<Analyst<Document>, Empty>, state: Projects) -> Result<Binary, ApiError> {
+pub async fn download(
+    request: Authorized<Analyst<Document>, Empty>,
+    state: Projects,
+) -> Result<Binary<UploadedDocument>, ApiError> {
     let document = request.access.resource;
     let file = state.files.open(&document.sha256).await.map_err(|error| ApiError::of_stored_file(&error))?;
     let size = file.metadata().await.map_err(ApiError::internal)?.len();
     let body = SizedStream::new(size, ReaderStream::with_capacity(file, PIECE_BYTES));
-    Ok(Binary(
+    Ok(Binary::of(
         HttpResponse::Ok()
             .content_type(document.mime_type)
             .insert_header(attachment(&document.file_name))

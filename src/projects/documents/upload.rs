@@ -68,8 +68,11 @@ impl Input for DocumentUpload {
                 "PDF, DOCX, PPTX, XLSX, ODT, HTML, Markdown, text, CSV, EML, VTT or SRT, detected from the content; at \
                  most 50 MiB.",
             ));
-        let form =
-            ObjectBuilder::new().property("file", file).property("language", Language::schema()).required("file");
+        let form = ObjectBuilder::new()
+            .description(Some("A document to read."))
+            .property("file", file)
+            .property("language", Language::schema())
+            .required("file");
         Described {
             content_type: "multipart/form-data",
             schema: Some(("UploadDocument".to_owned(), form.into())),

@@ -51,6 +51,7 @@ pub struct Glossary {
     /// The version, which is also the ETag; it increases with each change. 0 before the first one.
     #[schema(minimum = 0)]
     pub version: i64,
+    /// All entries, ordered by term.
     #[schema(max_items = 1000)]
     pub entries: Vec<GlossaryEntry>,
 }

@@ -6,7 +6,7 @@ use super::model::{Definition, Glossary, GlossaryEntry, GlossaryName, MOST_ENTRI
 use super::operations;
 use crate::access::policy::{Analyst, Member};
 use crate::api::operation::Authorized;
-use crate::http::answer::CountedAnswer;
+use crate::http::answer::{CountedAnswer, Versioned};
 use crate::http::budget::Share;
 use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
@@ -22,9 +22,10 @@ pub async fn read(
 ) -> Result<CountedAnswer<Glossary>, ApiError> {
     let glossary = operations::read(&state, request.access.resource.id).await?;
     let version = glossary.version;
-    Ok(CountedAnswer { reply: Reply::ok(glossary).version(version), share: request.input })
+    Ok(CountedAnswer { reply: Reply::ok(glossary).tagged(version), share: request.input })
 }
 
+/// An entry that the glossary is to have.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ReplacedEntry {
@@ -36,6 +37,7 @@ pub struct ReplacedEntry {
     pub spellings: Option<Vec<GlossaryName>>,
 }
 
+/// All entries that the glossary is to have.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ReplaceGlossary {
@@ -79,7 +81,7 @@ impl From<ReplacedEntry> for GlossaryEntry {
 pub async fn replace(
     request: Authorized<Analyst<Project>, IfMatch<ValidJson<ReplaceGlossary>>>,
     state: Projects,
-) -> Result<Reply<Glossary>, ApiError> {
+) -> Result<Versioned<Glossary>, ApiError> {
     let IfMatch { input: ValidJson(ReplaceGlossary { entries }), version } = request.input;
     let entries = entries.into_iter().map(GlossaryEntry::from).collect();
     let glossary = operations::replace(&state, request.access.resource.id, entries, version).await?;

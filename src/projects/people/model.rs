@@ -36,6 +36,7 @@ pub struct ProjectMember {
     #[schema(required)]
     pub avatar_url: Option<String>,
     pub role: ProjectRole,
+    /// When the person became a member.
     pub joined_at: Time,
 }
 
@@ -255,9 +256,12 @@ impl Enumeration for StakeholderOrigin {}
 pub struct Stakeholder {
     /// Id of the membership, of the first review invitation that was accepted, or of the first participation as a guest.
     pub id: Id<Stakeholder>,
+    /// Null if unknown.
     pub full_name: String,
+    /// Null unless the caller is that person or an analyst.
     #[schema(required, format = Email)]
     pub email: Option<String>,
+    /// Null if unknown.
     #[schema(required)]
     pub organisation: Option<String>,
     /// Null for a person without an account.

@@ -53,6 +53,7 @@ pub async fn list(
     operations::list(&state, request.access.resource.id, viewer, listing).await.map(Reply::ok)
 }
 
+/// Whom to invite to a project, and in which role.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct AddProjectMember {
@@ -94,6 +95,7 @@ pub async fn accept(
     Ok(NotReplayable(Reply::ok(joined)))
 }
 
+/// The new role of a member.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ChangeProjectMemberRole {

@@ -139,6 +139,7 @@ pub struct BulkResult {
     /// Null for an item that the project does not have.
     #[schema(required, example = "REQ-001")]
     pub code: Option<String>,
+    /// Whether this item was changed.
     pub ok: bool,
     /// Why the item stays as it was: NotFound, PreconditionFailed or InvalidState.
     #[schema(required)]
@@ -149,5 +150,6 @@ pub struct BulkResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BulkResults {
+    /// The items in the order of the request, each with what became of it.
     pub items: Vec<BulkResult>,
 }

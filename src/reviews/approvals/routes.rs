@@ -21,6 +21,7 @@ use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
 use crate::analysis::results::project_item::ProjectItem;
 use crate::analysis::trail::model::{ApprovalAction, ApprovalEvent, RejectionReason, TrailFilter, TrailVerification};
 use crate::api::operation::Authorized;
+use crate::http::answer::Versioned;
 use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
@@ -98,7 +99,7 @@ async fn verdict(state: &Reviews, caller: Caller, body: UpdateItemStatus) -> Res
     Ok(StatusDecision { status: workflow_status, comment, reason_code, deferred_until, signature })
 }
 
-fn requirement(item: ProjectItem) -> Result<Reply<Requirement>, ApiError> {
+fn requirement(item: ProjectItem) -> Result<Versioned<Requirement>, ApiError> {
     match item {
         ProjectItem::Requirement(one) => {
             let version = one.version;
@@ -108,7 +109,7 @@ fn requirement(item: ProjectItem) -> Result<Reply<Requirement>, ApiError> {
     }
 }
 
-fn story(item: ProjectItem) -> Result<Reply<UserStory>, ApiError> {
+fn story(item: ProjectItem) -> Result<Versioned<UserStory>, ApiError> {
     match item {
         ProjectItem::UserStory(one) => {
             let version = one.version;
@@ -121,7 +122,7 @@ fn story(item: ProjectItem) -> Result<Reply<UserStory>, ApiError> {
 pub async fn update_requirement_status(
     request: Authorized<Approver<ReviewedRequirement>, IfMatch<ValidJson<UpdateItemStatus>>>,
     state: Reviews,
-) -> Result<Reply<Requirement>, ApiError> {
+) -> Result<Versioned<Requirement>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
     let (caller, ReviewedRequirement(item)) = (request.access.caller, request.access.resource);
     let verdict = verdict(&state, caller, body).await?;
@@ -131,7 +132,7 @@ pub async fn update_requirement_status(
 pub async fn update_user_story_status(
     request: Authorized<Approver<ReviewedStory>, IfMatch<ValidJson<UpdateItemStatus>>>,
     state: Reviews,
-) -> Result<Reply<UserStory>, ApiError> {
+) -> Result<Versioned<UserStory>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
     let (caller, ReviewedStory(item)) = (request.access.caller, request.access.resource);
     let verdict = verdict(&state, caller, body).await?;
@@ -235,7 +236,7 @@ impl Body for EditRequirement {
 pub async fn edit_requirement(
     request: Authorized<Approver<ReviewedRequirement>, IfMatch<ValidJson<EditRequirement>>>,
     state: Reviews,
-) -> Result<Reply<Requirement>, ApiError> {
+) -> Result<Versioned<Requirement>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
     let (caller, ReviewedRequirement(item)) = (request.access.caller, request.access.resource);
     let EditRequirement { title, statement, kind, category, priority, workflow_status: approval, .. } = body;
@@ -327,7 +328,7 @@ impl Body for EditUserStory {
 pub async fn edit_user_story(
     request: Authorized<Approver<ReviewedStory>, IfMatch<ValidJson<EditUserStory>>>,
     state: Reviews,
-) -> Result<Reply<UserStory>, ApiError> {
+) -> Result<Versioned<UserStory>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
     let (caller, ReviewedStory(item)) = (request.access.caller, request.access.resource);
     let EditUserStory { title, role, goal, benefit, priority, acceptance_criteria: criteria, .. } = body;
@@ -343,6 +344,7 @@ pub async fn edit_user_story(
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct UpdateItemsStatus {
+    /// The items, each decided by itself.
     #[schema(min_items = 1, max_items = 200)]
     pub items: Vec<BulkItem>,
     pub workflow_status: WorkflowStatus,
@@ -415,7 +417,7 @@ impl Body for RegenerateUserStory {
 pub async fn regenerate_user_story(
     request: Authorized<Approver<ReviewedStory>, IfMatch<ValidJson<RegenerateUserStory>>>,
     state: Reviews,
-) -> Result<Reply<RegeneratedUserStory>, ApiError> {
+) -> Result<Versioned<RegeneratedUserStory>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
     let (caller, ReviewedStory(item)) = (request.access.caller, request.access.resource);
     let wishes = Wishes { feedback: body.feedback, comments: body.feedback_ids };

@@ -17,8 +17,10 @@ pub struct Baseline {
     /// From 1, in the order in which the project's baselines were taken.
     #[schema(minimum = 1)]
     pub number: i64,
+    /// 1–120 characters on one line.
     #[schema(example = "Signed off in week 12")]
     pub name: String,
+    /// What the baseline is for; null if nothing was noted.
     #[schema(required)]
     pub note: Option<String>,
     pub counts: BaselineCounts,
@@ -42,6 +44,7 @@ pub struct BaselineCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BaselineAuthor {
+    /// Id of the account.
     pub id: Id<User>,
     /// Null once the account was deleted.
     #[schema(required)]
@@ -86,6 +89,7 @@ pub struct BaselineComparison {
     pub added: Vec<ComparedItem>,
     /// Items that only this baseline has.
     pub removed: Vec<ComparedItem>,
+    /// The items that are in both, with the fields that differ.
     pub changed: Vec<ChangedFields>,
 }
 
@@ -108,6 +112,7 @@ pub struct ChangedFields {
     #[schema(example = "US-001")]
     pub code: String,
     pub target_type: ComparedType,
+    /// The fields that differ.
     pub fields: Vec<ComparedField>,
 }
 

@@ -19,6 +19,7 @@ use crate::http::page::PageQuery;
 use crate::projects::model::Project;
 use crate::reviews::state::Reviews;
 
+/// The name of a baseline, and what it is for.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateBaseline {

@@ -41,6 +41,7 @@ pub enum FeedbackVerdict {
 
 impl Enumeration for FeedbackVerdict {}
 
+/// What became of a feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -131,6 +132,7 @@ pub struct Feedback {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackAuthor {
+    /// The name of the person who wrote the feedback.
     pub name: String,
     /// Null once the account of the author was deleted.
     #[schema(required, format = Email)]
@@ -150,11 +152,14 @@ pub struct StakeholderFeedback {
     /// The code that the item had; that of a criterion is preceded by its story's. Null for the summary.
     #[schema(required, example = "US-001/AC-002")]
     pub target_code: Option<String>,
+    /// The reviewer's words, 1–5,000 characters.
     pub comment: String,
     #[schema(required)]
     pub verdict: Option<FeedbackVerdict>,
     pub status: StakeholderFeedbackStatus,
+    /// Whether a member has read it.
     pub is_read: bool,
+    /// How it was resolved or why it was rejected; null if nothing was noted.
     #[schema(required)]
     pub resolution_note: Option<String>,
     pub author: FeedbackAuthor,

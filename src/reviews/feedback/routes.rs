@@ -23,6 +23,7 @@ use crate::projects::model::Project;
 use crate::reviews::access::Reviewer;
 use crate::reviews::state::Reviews;
 
+/// A reviewer's words about the results, or about one item of them.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct SubmitFeedback {
@@ -131,6 +132,7 @@ pub async fn list(
 pub struct UpdateFeedbackStatus {
     /// OPEN and IN_PROGRESS may follow each other, and IN_PROGRESS and either RESOLVED or REJECTED.
     pub status: Option<StakeholderFeedbackStatus>,
+    /// Whether it counts as read.
     pub is_read: Option<bool>,
     /// Part of the e-mail to who wrote the feedback, once it is RESOLVED or REJECTED. Null clears it.
     #[schema(value_type = Option<ResolutionNote>)]

@@ -42,6 +42,7 @@ pub enum ProjectReviewPermission {
 
 impl Enumeration for ProjectReviewPermission {}
 
+/// The state of an invitation to a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -55,6 +56,7 @@ pub enum ProjectReviewInvitationStatus {
 
 impl Enumeration for ProjectReviewInvitationStatus {}
 
+/// Whether a reviewer's access is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ProjectReviewAccessStatus {
@@ -181,8 +183,10 @@ pub struct ProjectReviewInvitation {
     pub project_id: Id<ids::Project>,
     #[schema(format = Email)]
     pub email: String,
+    /// The name that the inviter gave; null if none.
     #[schema(required)]
     pub full_name: Option<String>,
+    /// The organisation that the inviter gave; null if none.
     #[schema(required)]
     pub organisation: Option<String>,
     pub permission: ProjectReviewPermission,
@@ -190,12 +194,14 @@ pub struct ProjectReviewInvitation {
     /// The run whose results are shown; null: the newest that is COMPLETED or PARTIAL.
     #[schema(required)]
     pub run_id: Option<Id<Run>>,
+    /// The inviter's words in the e-mail; null if none.
     #[schema(required)]
     pub message: Option<String>,
     /// When the link and the access that it gives expire.
     pub expires_at: Time,
     #[schema(required)]
     pub accepted_at: Option<Time>,
+    /// When it was revoked; null unless it is REVOKED.
     #[schema(required)]
     pub revoked_at: Option<Time>,
     pub send_count: i64,
@@ -228,6 +234,7 @@ impl ProjectReviewInvitation {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectReviewInvitations {
+    /// The invitations in the order of the request.
     pub items: Vec<ProjectReviewInvitation>,
 }
 

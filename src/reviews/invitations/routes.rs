@@ -31,6 +31,7 @@ use crate::reviews::state::Reviews;
 /// The largest number of invitees in one request.
 const MOST: usize = 100;
 
+/// A person to invite to a review.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ReviewInvitee {
@@ -39,9 +40,11 @@ pub struct ReviewInvitee {
     organisation: Option<Organisation>,
 }
 
+/// Whom to invite to a review, and what they may do.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateReviewInvitation {
+    /// 1–100 people, each mailed a link of their own.
     #[schema(min_items = 1, max_items = 100)]
     invitees: Vec<ReviewInvitee>,
     permission: ProjectReviewPermission,

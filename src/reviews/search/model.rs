@@ -31,10 +31,12 @@ pub struct SearchHit {
     /// The meeting of the recording; null for other kinds.
     #[schema(required)]
     pub meeting_id: Option<Uuid>,
+    /// The code of the item; null for anything without one.
     #[schema(required, example = "REQ-001")]
     pub code: Option<String>,
     /// The title of the item or of the meeting, or the document's file name.
     pub title: String,
+    /// Where the search words are in the title.
     pub title_marks: Vec<SearchMark>,
     /// Some 200 characters around the first word that was found; plain text.
     pub excerpt: String,
@@ -43,11 +45,13 @@ pub struct SearchHit {
     /// Where the excerpt stands in the text that getDocumentText returns, in Unicode scalar values; null for other kinds.
     #[schema(required)]
     pub start_offset: Option<usize>,
+    /// End of the passage in Unicode scalar values, exclusive; null for anything else than a document.
     #[schema(required)]
     pub end_offset: Option<usize>,
     /// When the segment begins in which the first word is said; null for other kinds than TRANSCRIPT.
     #[schema(required)]
     pub start_ms: Option<u64>,
+    /// End in milliseconds since the beginning of the recording; null for anything else than a transcript.
     #[schema(required)]
     pub end_ms: Option<u64>,
     /// Relative to the best hit, which has 1.

@@ -71,6 +71,7 @@ pub struct ReviewQuote {
     /// The name of the document, or the title of the meeting; null if the source is gone.
     #[schema(required)]
     pub source_name: Option<String>,
+    /// The page that the quote begins on, from 1; null for a source without pages.
     #[schema(required)]
     pub page: Option<u32>,
     /// The headings above the quote, outermost first.
@@ -102,6 +103,7 @@ impl ReviewQuote {
     }
 }
 
+/// A requirement, as reviewers see it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewRequirement {
@@ -138,6 +140,7 @@ pub struct ReviewRequirement {
     pub quotes: Vec<ReviewQuote>,
 }
 
+/// A user story, as reviewers see it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewUserStory {
@@ -171,6 +174,7 @@ pub struct ReviewUserStory {
     pub quotes: Vec<ReviewQuote>,
 }
 
+/// A risk, as reviewers see it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewRisk {
@@ -185,6 +189,7 @@ pub struct ReviewRisk {
     pub mitigation: Option<String>,
 }
 
+/// Something that the sources leave open, as reviewers see it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewOpenQuestion {
@@ -196,6 +201,7 @@ pub struct ReviewOpenQuestion {
     pub why: String,
 }
 
+/// Something that somebody has to do, as reviewers see it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewActionItem {
@@ -208,6 +214,7 @@ pub struct ReviewActionItem {
     pub due_date: Option<String>,
 }
 
+/// Something that was decided, as reviewers see it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewDecision {
@@ -228,12 +235,15 @@ pub struct ReviewMetrics {
     pub open_questions: u32,
     pub action_items: u32,
     pub decisions: u32,
+    /// Numbers of requirements by type.
     pub by_type: BTreeMap<RequirementType, u32>,
+    /// Numbers of requirements by priority.
     pub by_priority: BTreeMap<Priority, u32>,
     /// Number of items in each status.
     pub by_status: BTreeMap<String, u32>,
     /// Number of sources that were read.
     pub sources: u32,
+    /// Number of words in the sources.
     pub words: u64,
     /// Minutes of speech, rounded up.
     pub minutes: u64,

@@ -15,5 +15,5 @@ pub async fn dashboard(
     state: Reviews,
 ) -> Result<CountedAnswer<ReviewDashboard>, ApiError> {
     let (dashboard, etag) = operations::dashboard(&state, request.access).await?;
-    Ok(CountedAnswer { reply: Reply::ok(dashboard).version(etag), share: request.input })
+    Ok(CountedAnswer { reply: Reply::ok(dashboard).tagged(etag), share: request.input })
 }

@@ -18,9 +18,11 @@ pub struct TraceMatrix {
     pub totals: TraceTotals,
 }
 
+/// A requirement with its sources, stories and gaps.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceRow {
+    /// The requirement that the row is about.
     pub requirement: TracedRequirement,
     /// The stories that cover it, in the order of their codes, rejected ones among them.
     pub user_stories: Vec<TracedStory>,
@@ -29,6 +31,7 @@ pub struct TraceRow {
     pub gaps: Vec<TraceGap>,
 }
 
+/// A requirement of the trace matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TracedRequirement {
@@ -39,6 +42,7 @@ pub struct TracedRequirement {
     pub workflow_status: WorkflowStatus,
 }
 
+/// A user story of the trace matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TracedStory {
@@ -68,17 +72,21 @@ pub enum TraceGap {
     Suspect,
 }
 
+/// The figures of a trace matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceTotals {
     /// Without rejected ones, as all totals but the next.
     pub requirements: usize,
+    /// Rejected requirements. They have rows, but no gaps.
     pub rejected_requirements: usize,
+    /// User stories that are not rejected.
     pub user_stories: usize,
     /// Acceptance criteria of the stories.
     pub criteria: usize,
     /// Requirements that a story covers.
     pub covered: usize,
+    /// User stories that cover no requirement.
     pub orphans: usize,
     pub gaps: GapCounts,
 }
@@ -87,10 +95,15 @@ pub struct TraceTotals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GapCounts {
+    /// Requirements without a user story.
     pub no_story: usize,
+    /// Requirements with a user story that has no acceptance criteria.
     pub no_criteria: usize,
+    /// Requirements without a source.
     pub no_source: usize,
+    /// Requirements with a user story that has no issue in the issue tracker.
     pub not_exported: usize,
+    /// Requirements that are suspect, or that have a suspect user story.
     pub suspect: usize,
 }
 

@@ -39,5 +39,5 @@ pub async fn matrix(
 ) -> Result<CountedAnswer<TraceMatrix>, ApiError> {
     let WithShare { input: ValidQuery(TraceQuery { gaps_only }), mut share } = request.input;
     let (matrix, version) = operations::trace(&state, request.access.resource.id, gaps_only, &mut share).await?;
-    Ok(CountedAnswer { reply: Reply::ok(matrix).version(version), share })
+    Ok(CountedAnswer { reply: Reply::ok(matrix).tagged(version), share })
 }

@@ -41,9 +41,12 @@ pub struct TrackerConnection {
     /// The connected account's name at the tracker, once it is known.
     #[schema(required)]
     pub account_name: Option<String>,
+    /// What the tracker permits, in its own words; empty for a connection with a token.
     pub scopes: Vec<String>,
+    /// Id of the account that connected the project; null before that.
     #[schema(required)]
     pub connected_by_id: Option<Id<User>>,
+    /// When the connection became ACTIVE; null before that.
     #[schema(required)]
     pub connected_at: Option<Time>,
     /// Why the connection has to be made again.

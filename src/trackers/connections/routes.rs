@@ -23,6 +23,7 @@ use crate::http::sign_in_cookie::ReturnedBrowser;
 use crate::projects::model::Project;
 use crate::trackers::state::Trackers;
 
+/// The tracker to connect to, and the token if there is one.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct StartTrackerConnection {

@@ -19,17 +19,24 @@ const MOST_DEFAULTS: usize = 50;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrackerDestination {
+    /// The site's id at the tracker.
     pub site_id: String,
     /// At the tracker.
     pub project_id: String,
+    /// The key of the project at the tracker, such as `CLINIC`.
     pub project_key: String,
+    /// The name of the project at the tracker.
     pub project_name: String,
+    /// The issue type's id at the tracker.
     pub issue_type_id: String,
+    /// The issue type as the tracker shows it.
     pub issue_type_name: String,
     /// Values of fields that are not filled from the story, by the field's id.
     #[schema(value_type = Object)]
     pub field_defaults: BTreeMap<String, Value>,
+    /// Labels that each issue gets.
     pub labels: Vec<String>,
+    /// When the destination was chosen.
     pub saved_at: Time,
 }
 
@@ -45,8 +52,11 @@ pub struct StoredDestination {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrackerIssueType {
+    /// The issue type's id at the tracker.
     pub id: String,
+    /// The issue type as the tracker shows it.
     pub name: String,
+    /// A picture of the issue type at the tracker; null without one.
     #[schema(required)]
     pub icon_url: Option<String>,
     /// Whether stories can be exported as issues of this type: every required field has a value, from the story or from the
@@ -60,7 +70,9 @@ pub struct TrackerIssueType {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingTrackerField {
+    /// The field's id at the tracker.
     pub id: String,
+    /// The field as the tracker shows it.
     pub name: String,
     pub kind: IssueFieldKind,
     /// The values to choose from; empty if any may be given.

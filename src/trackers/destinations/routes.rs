@@ -104,6 +104,7 @@ pub async fn issue_types(
         .map(Reply::ok)
 }
 
+/// Where exported stories are to go.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct SaveTrackerDestination {
@@ -114,6 +115,7 @@ pub struct SaveTrackerDestination {
     /// Values of fields that are not filled from the story, by the field's id: a text, a number, a date, the id or name of a
     /// value or a list of those, as `missingRequiredFields` of the issue type shows.
     pub field_defaults: Option<FieldDefaults>,
+    /// Labels that each issue gets.
     #[schema(max_items = 10)]
     pub labels: Option<Vec<Label>>,
 }

@@ -61,10 +61,15 @@ pub struct TrackerExport {
     pub destination: TrackerDestination,
     /// Nothing is sent: the items say what would be done, and what the tracker would refuse.
     pub dry_run: bool,
+    /// Stories of the export.
     pub total: i64,
+    /// Stories for which an issue was created.
     pub created: i64,
+    /// Stories whose issue was changed.
     pub updated: i64,
+    /// Stories whose issue was the same already.
     pub skipped: i64,
+    /// Stories that could not be exported; their items say why.
     pub failed: i64,
     /// In the order of the stories' codes. Empty in lists and events: get the export for them.
     pub items: Vec<TrackerExportItem>,
@@ -74,13 +79,16 @@ pub struct TrackerExport {
     /// Until when it waits, and for what: because the tracker limits calls, or may still be creating an issue.
     #[schema(required)]
     pub waiting_until: Option<Time>,
+    /// What the export waits for, in a sentence for people; null if for nothing.
     #[schema(required)]
     pub waiting_for: Option<String>,
     /// When it may be done, by its speed so far; null before the first stories are, and after the end.
     #[schema(required)]
     pub estimated_completion_at: Option<Time>,
+    /// Id of the account that started it.
     pub started_by_id: Id<User>,
     pub created_at: Time,
+    /// When the export ended, in whatever way; null until then.
     #[schema(required)]
     pub completed_at: Option<Time>,
 }
@@ -89,14 +97,18 @@ pub struct TrackerExport {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrackerExportItem {
+    /// Id of the user story.
     pub user_story_id: Uuid,
+    /// The code of the user story, such as `US-001`.
     #[schema(example = "US-001")]
     pub code: String,
     /// The version of the story that was exported.
     pub version: i64,
     pub status: TrackerExportItemStatus,
+    /// The issue's key at the tracker; null until there is one.
     #[schema(required)]
     pub issue_key: Option<String>,
+    /// The issue's page; null until there is one.
     #[schema(required)]
     pub issue_url: Option<String>,
     /// Why it failed, or what is to be known about its issue: `StoryNotApproved`, `StorySuspect`, `StoryMissing`, `IssueMissing`,

@@ -21,6 +21,7 @@ use crate::http::reason::Reason;
 use crate::projects::model::Project;
 use crate::trackers::state::Trackers;
 
+/// Which user stories to export.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ExportApprovedUserStories {

@@ -313,6 +313,7 @@ impl Answer {
             }
             assert_eq!(self.header("cache-control"), Some("no-store"), "{call}: what is private may be kept");
         }
+        super::messages::check(self);
         if matches!(self.status, 429 | 503) {
             let seconds = self.header("retry-after").unwrap_or_else(|| panic!("{call}: no Retry-After"));
             assert!(seconds.parse::<u64>().is_ok_and(|seconds| seconds >= 1), "{call}: Retry-After {seconds}");

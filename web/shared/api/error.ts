@@ -3,7 +3,8 @@
 import type { components } from './schema';
 
 export type Failure = components['schemas']['Failure'];
-export type Fault = components['schemas']['Error'];
+/** An item of `errors`. The interface may get further codes, which this page does not know yet. */
+export type Fault = Omit<components['schemas']['Error'], 'code'> & { code: string };
 
 export class ApiError extends Error {
   override readonly name = 'ApiError';

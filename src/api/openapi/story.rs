@@ -1,0 +1,69 @@
+//! The story that the examples tell: Ada registers, sets up the project of a clinic, and takes it from an interview to
+//! approved, reviewed and exported requirements. `story.json` has its steps in order, each with the request and the
+//! data of the response. The tests carry them out on a server, and record the responses anew if told to.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A call of an operation, as far as the document shows it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoryStep {
+    operation: String,
+    #[serde(default)]
+    path: Map<String, Value>,
+    body: Option<Value>,
+    form: Option<Map<String, Value>>,
+    response: Option<Value>,
+}
+
+pub struct Story(Vec<StoryStep>);
+
+impl Story {
+    /// Reads the story. The tests hold that it is well-formed; an unreadable one leaves the document without examples of
+    /// its own.
+    pub fn read() -> Self {
+        Self(serde_json::from_str(include_str!("story.json")).unwrap_or_default())
+    }
+
+    fn of(&self, operation: &str) -> impl Iterator<Item = &StoryStep> {
+        self.0.iter().filter(move |step| step.operation == operation)
+    }
+
+    /// The body of the first call of an operation; the parts of a form as an object.
+    pub fn request(&self, operation: &str) -> Option<Value> {
+        let step = self.of(operation).next()?;
+        let form = || {
+            let mut parts = step.form.clone()?;
+            parts.remove("fileName");
+            Some(Value::Object(parts))
+        };
+        step.body.clone().or_else(form)
+    }
+
+    /// The data of the first response of an operation.
+    pub fn response(&self, operation: &str) -> Option<&Value> {
+        self.of(operation).find_map(|step| step.response.as_ref())
+    }
+
+    /// The first value that a parameter of the path has.
+    pub fn in_path(&self, operation: &str, name: &str) -> Option<&Value> {
+        self.of(operation).chain(&self.0).find_map(|step| step.path.get(name))
+    }
+
+    /// The first value of a property in any response, for examples of operations that the story has no part for.
+    pub fn property(&self, name: &str) -> Option<&Value> {
+        self.0.iter().filter_map(|step| step.response.as_ref()).find_map(|response| find(response, name))
+    }
+}
+
+fn find<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(fields) => fields
+            .get(name)
+            .filter(|value| value.is_string())
+            .or_else(|| fields.values().find_map(|value| find(value, name))),
+        Value::Array(items) => items.iter().find_map(|value| find(value, name)),
+        _ => None,
+    }
+}
