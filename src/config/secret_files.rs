@@ -57,7 +57,11 @@ mod tests {
             path.to_str().unwrap().to_owned()
         };
         let (password, url) = (file("password", "007 \n"), file("url", "postgres://a:b@127.0.0.1/c\r\n"));
-        let named = [("COLLOQUY__MAIL__PASSWORD_FILE", password.as_str()), ("DATABASE_URL_FILE", url.as_str())];
+        let named = [
+            ("COLLOQUY__MAIL__USER", "ada"),
+            ("COLLOQUY__MAIL__PASSWORD_FILE", password.as_str()),
+            ("DATABASE_URL_FILE", url.as_str()),
+        ];
         let config = layered(&named).unwrap();
         assert_eq!(config.mail.password.reveal(), "007 ");
         assert_eq!(config.database.url, "postgres://a:b@127.0.0.1/c");

@@ -217,4 +217,10 @@ impl Speech {
     pub fn is_embedded(&self) -> bool {
         self.engine == "embedded"
     }
+
+    /// Whether recordings are not transcribed at all.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.engine == "none"
+    }
 }

@@ -85,6 +85,9 @@ async fn media_server(state: &Operators, request: &RequestId) -> Dependency {
 async fn speech(state: &Operators) -> Dependency {
     let name = DependencyName::Speech;
     let speech = &state.config.speech;
+    if speech.is_off() {
+        return Dependency::not_configured(name, "Recordings are not transcribed; set speech.engine.");
+    }
     if !speech.is_embedded() {
         return judged(state, name, TranscribeRecording::KIND, &format!("The service {} is used.", speech.service_url))
             .await;

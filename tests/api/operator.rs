@@ -110,9 +110,7 @@ on_both! {
     }
 
     async fn the_overview_shows_what_there_is_and_sums_it_up_once_a_minute(setup: ServerSetup) {
-        // Without the models that this machine may have.
-        let models = setup.data.join("no-models");
-        let server = setup.start(&[("COLLOQUY__SPEECH__MODELS", models.to_str().unwrap())]);
+        let server = setup.start(&[]);
         let ada = operator(&server).await;
         let project = ada.project().await;
         // The same content twice is stored once.

@@ -108,7 +108,7 @@ impl Meetings {
     /// Returns the limits of recordings from the settings.
     #[must_use]
     pub fn recording_limits(&self) -> RecordingLimits {
-        self.config.recordings.limits(self.config.speech.engine != "none")
+        self.config.recordings.limits(!self.config.speech.is_off())
     }
 
     async fn ask_recording(

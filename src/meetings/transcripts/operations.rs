@@ -168,7 +168,7 @@ pub async fn begin(
     }
     must_be_consented(resource)?;
     let speech = &state.config.speech;
-    if speech.engine == "none" {
+    if speech.is_off() {
         return Err(ApiError::with_message(Code::INVALID_STATE, "Speech recognition is switched off on this server."));
     }
     let model = body.model.map_or_else(|| speech.default_model().to_owned(), |model| model.0);

@@ -156,7 +156,7 @@ on_both! {
             Some(_) => ("postgres", "sqlite"),
         };
         let (from, to) = (format!("\"kind\": \"{here}\""), format!("\"kind\": \"{there}\""));
-        refused(&other, &said_of(&from, &to), &["the archive has the database of"]);
+        refused(&other, &said_of(&from, &to), &["The archive has the database of"]);
 
         // The whole one is restored after all of that, in the form in which the forged ones were packed.
         let repacked = setup.data.join("repacked.tar.gz");
