@@ -245,7 +245,8 @@ impl Cluster {
 
     fn run(&self, program: &str, args: &[&str]) -> Result<String, String> {
         let mut command = Command::new(self.programs.join(program));
-        command.args(args).current_dir(&self.home);
+        // psql looks for certificates in the home, and that of another user can't be read.
+        command.args(args).current_dir(&self.home).env("HOME", &self.home);
         let output = as_user(&mut command, self.user).output().map_err(|error| format!("{program}: {error}"))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());

@@ -28,7 +28,7 @@ on_both! {
     async fn every_metric_has_help_and_a_type(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
-        ada.client.get(format!("{}x", ada.meeting_path(&project).await)).await.is(404);
+        ada.client.get(format!("{}x", ada.meeting_path(&project).await)).await.is(400);
         drop(Socket::open(&ada.client).await);
         let text = world.server.operator().get("/metrics").await.is(200).text();
         let (help, types) = (said(&text, "HELP"), said(&text, "TYPE"));

@@ -166,5 +166,5 @@ async function ends(ada) {
   await ada.write('Name of the project', PROJECT);
   await ada.page.keyboard.press('Enter');
   await arrives(ada, 'Projects');
-  await ada.reads('No projects yet');
+  await ada.reads('Welcome. Begin with a project');
 }
