@@ -13,17 +13,23 @@ pub struct Code {
     pub status: u16,
     /// The message for the client if the place that reports the error has none of its own.
     pub sentence: &'static str,
-    /// What a client does about it.
-    pub advice: &'static str,
 }
 
 macro_rules! codes {
     ($($(#[$meta:meta])* $constant:ident = $name:literal, $status:literal, $sentence:literal, $advice:literal;)*) => {
         impl Code {
-            $($(#[$meta])* pub const $constant: Self =
-                Self { name: $name, status: $status, sentence: $sentence, advice: $advice };)*
+            $($(#[$meta])* pub const $constant: Self = Self { name: $name, status: $status, sentence: $sentence };)*
             /// The whole table, ordered by status.
             pub const ALL: &'static [Self] = &[$(Self::$constant),*];
+
+            /// What a client does about it. No field, because errors are passed by value.
+            #[must_use]
+            pub fn advice(&self) -> &'static str {
+                match self.name {
+                    $($name => $advice,)*
+                    _ => "",
+                }
+            }
         }
     };
 }

@@ -57,7 +57,9 @@ pub fn error_catalogue(operations: &[Operation]) -> String {
         let _ = write!(
             page,
             "\n### {}\n\n{}\n\n- **What to do:** {}\n- **From:** {where_from}\n",
-            code.name, code.sentence, code.advice
+            code.name,
+            code.sentence,
+            code.advice()
         );
     }
     page
