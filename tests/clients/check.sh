@@ -77,7 +77,7 @@ if python3 "$here/dart-dio/check.py" "$made/dart" >/dev/null 2>&1; then
 fi
 
 echo "openapi-python-client"
-"$kept/python/bin/openapi-python-client" generate --path "$document" --output-path "$made/python/client" --meta none >"$made/python.log" 2>&1
+"$kept/python/bin/openapi-python-client" generate --path "$document" --config "$here/python/generator.yaml" --output-path "$made/python/client" --meta none >"$made/python.log" 2>&1
 # Files are of the type of what was uploaded, for which it makes no parser: their bytes are in `content`.
 heed openapi-python-client "$made/python.log" '^ *[0-9]* *WARNING parsing GET [^ ]*/(content|avatar) within'
 mv "$made/python/client" "$made/python/colloquy_client"

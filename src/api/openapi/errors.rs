@@ -49,7 +49,7 @@ fn usual(operation: &Operation) -> Vec<(Code, &'static str)> {
     let is_service = operation.tag == "Service";
     let is_keyed = operation.who == Who::Service;
     let has_id = operation.path.split('{').skip(1).any(|rest| !rest.to_ascii_lowercase().starts_with("token"));
-    if !matches!(operation.who, Who::Public | Who::Internal) {
+    if operation.who != Who::Public {
         usual.push((Code::UNAUTHORIZED, unauthorized(operation.who)));
     }
     if has_id {
@@ -115,6 +115,7 @@ fn unauthorized(who: Who) -> &'static str {
         Who::Service => "The service key is missing or wrong.",
         Who::Reviewer => "The review token is missing or unknown.",
         Who::Signed => "The signature is missing or wrong.",
+        Who::Internal => "Not from this server: from a proxy before its internal address, if one asks for a key.",
         Who::Ticket => "The ticket or the access token is missing, used, invalid or expired.",
         _ => "The access token is missing, invalid or expired.",
     }
