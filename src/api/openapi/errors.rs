@@ -113,7 +113,6 @@ fn usual(operation: &Operation) -> Vec<(Code, &'static str)> {
 fn unauthorized(who: Who) -> &'static str {
     match who {
         Who::Service => "The service key is missing or wrong.",
-        Who::Internal => "A proxy before the internal address may ask for authentication; the server itself does not.",
         Who::Reviewer => "The review token is missing or unknown.",
         Who::Signed => "The signature is missing or wrong.",
         Who::Internal => "Not from this server: from a proxy before its internal address, if one asks for a key.",
