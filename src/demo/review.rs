@@ -1,6 +1,7 @@
 //! Reviews some of the requirements, so that the project looks as one does in the middle of the work.
 
-use chrono::{Days, Utc};
+use actors::time::{Clock, SystemClock};
+use chrono::Days;
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use colloquy::analysis::results::model::Requirement;
 use serde_json::{Value, json};
@@ -32,7 +33,7 @@ pub async fn some(caller: &ApiClient, project_id: &str, found: &ResultsDashboard
         rejected += 1;
     }
     if let Some(one) = other.next() {
-        let until = Utc::now().date_naive().checked_add_days(DEFERRED).map(|day| day.to_string());
+        let until = SystemClock.now().utc().date_naive().checked_add_days(DEFERRED).map(|day| day.to_string());
         let why = "To be decided with the operations team.";
         let verdict = json!({ "workflowStatus": "NEEDS_REVIEW", "deferredUntil": until, "comment": why });
         decide(caller, project_id, one, &verdict).await?;
