@@ -24,7 +24,10 @@ fn orphan(folder: &Path) -> PathBuf {
 
 /// Returns all files that are stored in a folder, without those in `incoming`.
 fn stored_files(folder: &Path) -> Vec<PathBuf> {
-    let folders = fs::read_dir(folder).unwrap().flatten().filter(|folder| folder.file_name() != "incoming");
+    let folders = fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .filter(|folder| folder.path().is_dir() && folder.file_name() != "incoming");
     folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten().map(|file| file.path())).collect()
 }
 

@@ -110,7 +110,7 @@ fn peak_mib(server: &Server) -> u64 {
 /// Returns the paths of all stored avatars, without uploads in progress.
 fn stored_files(data: &Path) -> Vec<PathBuf> {
     let folders = fs::read_dir(data.join("avatars")).into_iter().flatten().flatten();
-    let folders = folders.filter(|folder| folder.file_name() != "incoming");
+    let folders = folders.filter(|folder| folder.path().is_dir() && folder.file_name() != "incoming");
     folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap()).map(|file| file.unwrap().path()).collect()
 }
 

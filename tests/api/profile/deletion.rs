@@ -188,6 +188,6 @@ on_both! {
 /// Returns the number of stored document files.
 fn contents(server: &Server) -> usize {
     let folders = std::fs::read_dir(server.data.join("files")).into_iter().flatten().flatten();
-    let folders = folders.filter(|folder| folder.file_name() != "incoming");
+    let folders = folders.filter(|folder| folder.path().is_dir() && folder.file_name() != "incoming");
     folders.map(|folder| std::fs::read_dir(folder.path()).unwrap().count()).sum()
 }
