@@ -204,7 +204,9 @@ async fn call(url: &str, path: &str, token: &str, body: Option<Value>) -> (u16, 
         None => http.get(format!("{url}{path}")).bearer_auth(token),
     };
     let answer = call.send().await.unwrap();
-    (answer.status().as_u16(), answer.json::<Value>().await.unwrap()["data"].take())
+    let status = answer.status().as_u16();
+    let mut envelope: Value = answer.json().await.unwrap();
+    (status, envelope.get_mut("data").map(Value::take).unwrap())
 }
 
 /// As a browser does it: the code is in the fragment, and is exchanged for a session.
