@@ -91,6 +91,7 @@ impl ExpectedItem {
             ("APPROVED", StatusVerdict::Approve) if self.suspect => (self.at("APPROVED"), "APPROVE"),
             ("NEEDS_REVIEW", StatusVerdict::Reject) => (self.at("REJECTED"), "REJECT"),
             ("APPROVED" | "REJECTED", StatusVerdict::Reopen) => (self.at("NEEDS_REVIEW"), "REOPEN"),
+            ("NEEDS_REVIEW", StatusVerdict::Reopen) if self.is_deferred => (self.at("NEEDS_REVIEW"), "REOPEN"),
             (_, StatusVerdict::Defer) => (Self { is_deferred: true, ..self.at("NEEDS_REVIEW") }, "DEFER"),
             _ => return None,
         })
