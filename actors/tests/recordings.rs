@@ -49,7 +49,7 @@ fn refused(meeting: &Meeting, command: Command, seconds: u64) -> Refusal {
 }
 
 fn kinds(change: &Change<Meeting>) -> Vec<&'static str> {
-    change.events.iter().map(Event::kind).collect()
+    change.events.iter().map(|event| event.kind().as_str()).collect()
 }
 
 fn grants() -> ConsentAnswer {
