@@ -14,6 +14,8 @@ use sha2::Sha256;
 
 const BYTES: usize = 32;
 const NONCE: usize = 24;
+/// The file of the key for keyed hashes and encryption.
+const SECRET: &str = "secret.key";
 
 /// A key of the ring that signs access tokens.
 pub struct SigningKey {
@@ -116,7 +118,13 @@ pub fn ring(folder: &Path) -> io::Result<Vec<SigningKey>> {
 /// The key can't be read or created.
 pub fn secret(folder: &Path) -> io::Result<Secret> {
     make_folder(folder)?;
-    key(&folder.join("secret.key")).map(Secret)
+    key(&folder.join(SECRET)).map(Secret)
+}
+
+/// Whether a server has made its secret in the folder.
+#[must_use]
+pub fn has_secret(folder: &Path) -> bool {
+    folder.join(SECRET).exists()
 }
 
 fn make_folder(folder: &Path) -> io::Result<()> {

@@ -37,14 +37,7 @@ pub fn code(email: &str, language: Language, code: &str, purpose: CodePurpose, m
         CodePurpose::ConfirmAccount => EmailKind::ConfirmationCode,
         CodePurpose::ResetPassword => EmailKind::PasswordResetCode,
     };
-    OutgoingEmail {
-        kind,
-        to: email.to_owned(),
-        locale: language.into(),
-        subject: subject.to_owned(),
-        blocks,
-        calendar: None,
-    }
+    written(kind, email, language, subject, blocks)
 }
 
 /// Notifies the owner of an account that its password was changed.
@@ -81,16 +74,14 @@ pub fn login_linked(email: &str, language: Language) -> OutgoingEmail {
     notice(EmailKind::LoginLinked, email, language, subject, text)
 }
 
-fn notice(kind: EmailKind, email: &str, language: Language, subject: &str, text: &str) -> OutgoingEmail {
-    let blocks = vec![EmailBlock::Text(text.to_owned())];
-    OutgoingEmail {
-        kind,
-        to: email.to_owned(),
-        locale: language.into(),
-        subject: subject.to_owned(),
-        blocks,
-        calendar: None,
-    }
+/// Writes an e-mail of one text.
+pub fn notice(kind: EmailKind, email: &str, language: Language, subject: &str, text: &str) -> OutgoingEmail {
+    written(kind, email, language, subject, vec![EmailBlock::Text(text.to_owned())])
+}
+
+fn written(kind: EmailKind, email: &str, language: Language, subject: &str, blocks: Vec<EmailBlock>) -> OutgoingEmail {
+    let subject = subject.to_owned();
+    OutgoingEmail { kind, to: email.to_owned(), locale: language.into(), subject, blocks, calendar: None }
 }
 
 /// Notifies the owner of an account that its address was registered again. Only the owner learns that the account

@@ -197,9 +197,9 @@ pub struct AuthResponse {
     /// Always `Bearer`.
     #[schema(example = "Bearer")]
     pub token_type: &'static str,
-    /// Seconds.
+    /// For how many seconds from now `accessToken` is accepted.
     pub expires_in: u64,
-    /// Seconds.
+    /// For how many seconds from now `refreshToken` can be exchanged.
     pub refresh_expires_in: u64,
     pub user: Profile,
 }
@@ -212,7 +212,7 @@ pub struct Registered {
     pub registration_id: Id<Registration>,
     #[schema(format = Email)]
     pub email: String,
-    /// Seconds.
+    /// For how many seconds from now the code is accepted.
     pub code_expires_in: u64,
 }
 

@@ -300,7 +300,7 @@ impl CheckedTask {
             Self::LoginLink(email, return_url) => {
                 let url = public_url(config)?;
                 let folder = config.server.data.join("keys");
-                let secret = keys::secret(&folder).map_err(|error| unusable_keys(&folder, &error))?;
+                let secret = known_secret(&folder)?;
                 println!("{}", login_links::create(db, &secret, &url, email, return_url, now).await?);
             }
             Self::Revoke(email) => {
@@ -348,6 +348,15 @@ fn public_url(config: &Config) -> Result<String, AdminError> {
         ("", listen) => Ok(format!("http://{listen}")),
         (url, _) => Ok(url.to_owned()),
     }
+}
+
+/// Returns the secret of a server that has one: a new one would make links that no server knows.
+fn known_secret(folder: &Path) -> Result<keys::Secret, AdminError> {
+    if !keys::has_secret(folder) {
+        let why = format!("There is no key in {}: name the server's data folder.", folder.display());
+        return Err(AdminError::Failed(why));
+    }
+    keys::secret(folder).map_err(|error| unusable_keys(folder, &error))
 }
 
 fn unusable_keys(folder: &Path, error: &std::io::Error) -> AdminError {

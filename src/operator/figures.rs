@@ -13,11 +13,13 @@ use crate::jobs;
 
 /// How long figures are given out before they are computed again.
 const AGE: Duration = Duration::from_secs(60);
+/// How long the listing of stored avatars may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Returns figures that are at most a minute old.
 ///
 /// # Errors
-/// Returns the database error, or 500 when the stored avatars can't be counted.
+/// Returns the database error.
 pub async fn figures(state: &Operators, request: &RequestId) -> Result<InstallationFigures, ApiError> {
     let mut latest = state.figures.0.lock().await;
     let now = state.now();
@@ -40,10 +42,7 @@ async fn computed(state: &Operators, now: Time, request: &RequestId) -> Result<I
     let database = state.db.read(|conn| Box::pin(store::database(conn))).await?;
     let counts = state.db.read(|conn| Box::pin(store::counts(conn))).await?;
     let mut storage = state.db.read(|conn| Box::pin(store::storage(conn))).await?;
-    let avatars = state.avatars.usage().await.map_err(ApiError::internal)?;
-    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let (count, bytes) = (number(avatars.count), number(avatars.bytes));
-    storage.push(StorageFigures { kind: StorageKind::Avatars, count, bytes });
+    storage.extend(avatars(state).await);
     let queues = jobs::operator::queues(&state.db).await?;
     Ok(InstallationFigures {
         computed_at: now,
@@ -56,6 +55,23 @@ async fn computed(state: &Operators, now: Time, request: &RequestId) -> Result<I
         queues,
         dependencies: probes::all(state, request).await,
     })
+}
+
+/// How much the stored avatars are; `None` where their store does not answer in time, since the rest is worth the more then.
+async fn avatars(state: &Operators) -> Option<StorageFigures> {
+    let usage = match tokio::time::timeout(PATIENCE, state.avatars.usage()).await {
+        Ok(Ok(usage)) => usage,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the stored avatars could not be counted");
+            return None;
+        }
+        Err(_) => {
+            tracing::warn!("the stored avatars could not be counted in time");
+            return None;
+        }
+    };
+    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    Some(StorageFigures { kind: StorageKind::Avatars, count: number(usage.count), bytes: number(usage.bytes) })
 }
 
 #[cfg(test)]

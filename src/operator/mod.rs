@@ -38,6 +38,17 @@ async fn relation(state: &Operators, caller: Caller) -> Result<Relation, ApiErro
     Ok(Relation { operates, ..Relation::default() })
 }
 
+/// Loads what is for operators alone: for others it is not even looked up.
+async fn loaded<T>(
+    state: &Operators,
+    caller: Caller,
+    find: impl Future<Output = Result<Option<T>, ApiError>>,
+) -> Result<Loaded<T>, ApiError> {
+    let relation = relation(state, caller).await?;
+    let found = if relation.operates { find.await? } else { None };
+    Ok(Loaded { relation, resource: found.ok_or_else(|| ApiError::of(Code::NOT_FOUND)) })
+}
+
 impl Resource for WholeInstallation {
     type State = Operators;
     type Ids = ();
@@ -59,11 +70,8 @@ impl Resource for OperatorRun {
         path.id("runId")
     }
 
-    /// Whether there is such a run is for operators alone.
     async fn find(state: &Operators, id: Id<Run>, caller: Caller) -> Result<Loaded<Self>, ApiError> {
-        let relation = relation(state, caller).await?;
-        let found = if relation.operates { operations::run(state, id).await? } else { None };
-        Ok(Loaded { relation, resource: found.ok_or_else(|| ApiError::of(Code::NOT_FOUND)) })
+        loaded(state, caller, operations::run(state, id)).await
     }
 }
 
@@ -75,10 +83,7 @@ impl Resource for OperatorJob {
         path.id("jobId")
     }
 
-    /// Whether there is such a job is for operators alone.
     async fn find(state: &Operators, id: Id<Job>, caller: Caller) -> Result<Loaded<Self>, ApiError> {
-        let relation = relation(state, caller).await?;
-        let found = if relation.operates { operations::job(state, id).await? } else { None };
-        Ok(Loaded { relation, resource: found.ok_or_else(|| ApiError::of(Code::NOT_FOUND)) })
+        loaded(state, caller, operations::job(state, id)).await
     }
 }

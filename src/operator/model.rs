@@ -51,7 +51,7 @@ pub struct InstallationFigures {
     /// When the figures were computed.
     pub computed_at: Time,
     pub database: DatabaseFigures,
-    /// One entry for each kind of file.
+    /// One entry for each kind of file; absent for a store that did not answer.
     pub storage: Vec<StorageFigures>,
     /// Accounts that were not deleted.
     #[schema(minimum = 0)]

@@ -14,7 +14,7 @@ use crate::analysis::operator::model::{OperatorRun, RunCursor};
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
-use crate::http::page::Cursor;
+use crate::http::page::PageQuery;
 use crate::jobs::model::{JobQuery, JobState, OperatorJob};
 use crate::jobs::operator::Which;
 use crate::jobs::{self, Job};
@@ -82,13 +82,15 @@ pub async fn cancel_run(
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn list_jobs(state: &Operators, query: JobQuery) -> Result<List<OperatorJob>, ApiError> {
-    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
-    let (mut items, total_count) = jobs::operator::list(&state.db, &state.outbox, query).await?;
-    let more = items.len() > limit;
-    items.truncate(limit);
-    let next_cursor = items.last().filter(|_| more).map(|job| Cursor(job.id.uuid()).to_string());
-    Ok(List { items, next_cursor, total_count })
+pub async fn list_jobs(
+    state: &Operators,
+    of: JobState,
+    kind: Option<String>,
+    page: PageQuery,
+) -> Result<List<OperatorJob>, ApiError> {
+    let query = JobQuery { state: of, kind, before: page.before(), limit: page.limit };
+    let (items, total_count) = jobs::operator::list(&state.db, &state.outbox, query).await?;
+    Ok(page.list(items, total_count, |job| job.id.uuid()))
 }
 
 /// Returns a job.
@@ -121,8 +123,9 @@ pub async fn retry_job(state: &Operators, caller: Caller, job: OperatorJob) -> R
 /// Returns the database error; some jobs may be requeued by then.
 pub async fn retry_jobs(state: &Operators, caller: Caller, kind: Option<String>) -> Result<RetriedJobs, ApiError> {
     let which = Which { id: None, kind: kind.clone() };
-    let requeued = jobs::operator::requeue(&state.db, which, state.now()).await?;
+    // Before the first of them: whatever fails then, the log says who did it.
+    tracing::info!(account = %caller.user_id, kind, "an operator retries failed jobs");
+    let requeued = jobs::operator::requeue(&state.db, which, state.now()).await;
     state.jobs.wake();
-    tracing::info!(account = %caller.user_id, kind, requeued, "an operator retried failed jobs");
-    Ok(RetriedJobs { requeued })
+    Ok(RetriedJobs { requeued: requeued? })
 }

@@ -95,7 +95,7 @@ async fn speech(state: &Operators) -> Dependency {
     let (folder, model) = (state.config.models_folder(), speech.model.clone());
     let installed = tokio::task::spawn_blocking(move || models::installed(&folder, &model).is_some()).await;
     if installed.unwrap_or(false) {
-        judged(state, name, TranscribeRecording::KIND, &format!("The model {} is installed.", speech.model)).await
+        Dependency::ready(name, format!("The model {} is installed.", speech.model))
     } else {
         let install = format!("Recordings wait for a model; install it with: colloquy models install {}", speech.model);
         Dependency::not_configured(name, install)

@@ -19,7 +19,7 @@ use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parame
 use crate::http::list::Listing;
 use crate::http::page::Limit;
 use crate::http::reason::Reason;
-use crate::jobs::model::{JobQuery, JobState, OperatorJob};
+use crate::jobs::model::{JobState, OperatorJob};
 
 pub async fn overview(
     request: Authorized<Operator<WholeInstallation>, Empty>,
@@ -105,8 +105,7 @@ pub async fn list_jobs(
 ) -> Result<Reply<List<OperatorJob>>, ApiError> {
     let ValidQuery(Listing { filter, page }) = request.input;
     let kind = filter.kind.map(|kind| kind.0);
-    let query = JobQuery { state: filter.state, kind, before: page.before(), limit: page.limit };
-    operations::list_jobs(&state, query).await.map(Reply::ok)
+    operations::list_jobs(&state, filter.state, kind, page).await.map(Reply::ok)
 }
 
 pub async fn retry_job(

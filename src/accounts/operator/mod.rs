@@ -9,6 +9,7 @@ use actors::ids::{Id, User};
 use actors::language::Language;
 use actors::time::Time;
 
+use super::external;
 use super::model::{Account, Email, FullName, JobTitle};
 use super::profile::store::set_password;
 use super::sessions::store::{self as sessions, SessionsToEnd};
@@ -104,6 +105,8 @@ pub async fn revoke_sessions(db: &Db, email: Email, now: Time) -> Result<usize, 
     let ended = db.write(move |conn| {
         Box::pin(async move {
             accounts::hold(conn, id).await?;
+            // A link or code that was made before would begin another one.
+            external::forget_codes(conn, id).await?;
             sessions::end(conn, id, SessionsToEnd::All, now).await
         })
     });

@@ -2,8 +2,9 @@
 
 use actors::language::Language;
 
+use crate::accounts::emails::notice;
 use crate::accounts::model::Account;
-use crate::jobs::mail::{EmailBlock, EmailKind, OutgoingEmail};
+use crate::jobs::mail::{EmailKind, OutgoingEmail};
 
 pub fn password_changed(account: &Account) -> OutgoingEmail {
     let (subject, text) = match account.language {
@@ -18,7 +19,7 @@ pub fn password_changed(account: &Account) -> OutgoingEmail {
              reset your password immediately with “Forgot my password”.",
         ),
     };
-    email(EmailKind::PasswordChanged, account, subject, text)
+    notice(EmailKind::PasswordChanged, &account.email, account.language, subject, text)
 }
 
 pub fn account_deleted(account: &Account) -> OutgoingEmail {
@@ -35,16 +36,5 @@ pub fn account_deleted(account: &Account) -> OutgoingEmail {
              from Colloquy.",
         ),
     };
-    email(EmailKind::AccountDeleted, account, subject, text)
-}
-
-fn email(kind: EmailKind, account: &Account, subject: &str, text: &str) -> OutgoingEmail {
-    OutgoingEmail {
-        kind,
-        to: account.email.clone(),
-        locale: account.language.into(),
-        subject: subject.to_owned(),
-        blocks: vec![EmailBlock::Text(text.to_owned())],
-        calendar: None,
-    }
+    notice(EmailKind::AccountDeleted, &account.email, account.language, subject, text)
 }

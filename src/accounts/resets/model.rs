@@ -9,6 +9,6 @@ use utoipa::ToSchema;
 pub struct ResetToken {
     /// The secret for `resetPassword`. It is good once.
     pub reset_token: String,
-    /// Seconds.
+    /// For how many seconds from now it is accepted.
     pub expires_in: u64,
 }

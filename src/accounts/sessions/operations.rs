@@ -11,6 +11,7 @@ use super::refresh::{self, Presented};
 use super::store::{self, RefreshState, Rotated, SessionsToEnd};
 use crate::access::policy::Public;
 use crate::access::principal::Caller;
+use crate::accounts::external;
 use crate::accounts::limits::{self, LOGINS};
 use crate::accounts::model::{Account, AuthResponse, Email, Registration};
 use crate::accounts::state::Accounts;
@@ -190,6 +191,10 @@ async fn end(state: &Accounts, caller: Caller, ending: SessionsToEnd) -> Result<
     let ended = state.db.write(move |conn| {
         Box::pin(async move {
             accounts::hold(conn, caller.user_id).await?;
+            if matches!(ending, SessionsToEnd::All) {
+                // A link or code that was made before would begin another one.
+                external::forget_codes(conn, caller.user_id).await?;
+            }
             store::end(conn, caller.user_id, ending, now).await
         })
     });

@@ -118,14 +118,15 @@ pub async fn queues(conn: &mut Conn) -> Result<Vec<JobQueue>, DbError> {
     Ok(by_kind.into_values().collect())
 }
 
-/// Returns the error of a waiting job of a kind that was tried in vain: the one that is due last, since it was tried last.
+/// Returns the error of the waiting job of a kind that was tried last, in vain. Those that an operator retried were not tried since.
 pub async fn latest_error(conn: &mut Conn, kind: &str) -> Result<Option<String>, DbError> {
     let tried: Option<Option<String>> = jobs::table
         .filter(jobs::kind.eq(kind.to_owned()))
         .filter(jobs::failed_at.is_null())
         .filter(jobs::lease_until.is_null())
         .filter(jobs::last_error.is_not_null())
-        .order(jobs::run_at.desc())
+        .filter(jobs::attempts.gt(0))
+        .order(jobs::waiting_since.desc())
         .select(jobs::last_error)
         .first(conn)
         .await

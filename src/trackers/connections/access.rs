@@ -63,6 +63,24 @@ impl ConnectedAccess {
     }
 }
 
+/// Why a call of a tracker has no answer.
+#[derive(Debug)]
+pub enum CallError {
+    /// What the tracker said, or that it said nothing.
+    Tracker(TrackerError),
+    /// The project has no access to it, or this server can't tell.
+    Access(ApiError),
+}
+
+impl From<CallError> for ApiError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Tracker(error) => refused(error),
+            CallError::Access(error) => error,
+        }
+    }
+}
+
 /// A project's connection at one of its sites. A call whose tokens the tracker refuses is made once more with others; if it
 /// refuses those as well, the project has to be connected again.
 pub struct TrackerSession<'a> {
@@ -125,36 +143,32 @@ impl<'a> TrackerSession<'a> {
     /// Calls the tracker, and once more with other tokens if it refuses those that this server has.
     ///
     /// # Errors
-    /// What the tracker answers; `Unauthorized` if the project has to be connected again, which is saved then.
-    pub async fn call<T, F, Fut>(&mut self, call: F) -> Result<T, TrackerError>
+    /// What the tracker answers, or why there is no access to it; that the project has to be connected again is saved then.
+    pub async fn call<T, F, Fut>(&mut self, call: F) -> Result<T, CallError>
     where
         F: Fn(Arc<dyn Tracker>, TrackerAccess) -> Fut,
         Fut: Future<Output = Result<T, TrackerError>>,
     {
         match call(Arc::clone(&self.connected.tracker), self.access.clone()).await {
             Err(TrackerError::Unauthorized(why)) => tracing::info!(why, "a tracker refused the tokens of a project"),
-            answered => return answered,
+            answered => return answered.map_err(CallError::Tracker),
         }
-        self.reopen().await?;
+        self.reopen().await.map_err(CallError::Access)?;
         let answered = call(Arc::clone(&self.connected.tracker), self.access.clone()).await;
         if let Err(TrackerError::Unauthorized(_)) = &answered {
             self.need_reauth().await;
         }
-        answered
+        answered.map_err(CallError::Tracker)
     }
 
     /// Takes other tokens than those that the tracker refused.
     ///
     /// # Errors
-    /// `Unauthorized` if there are none; `Away` if it is not known.
-    pub async fn reopen(&mut self) -> Result<(), TrackerError> {
+    /// 409 if there are none; 502 if they could not be refreshed.
+    pub async fn reopen(&mut self) -> Result<(), ApiError> {
         let StoredConnection { project_id, generation, .. } = self.connected.connection;
-        let failed = |error: ApiError| match error.code {
-            Code::TRACKER_REAUTH_REQUIRED | Code::TRACKER_NOT_CONNECTED => TrackerError::Unauthorized(error.message),
-            _ => TrackerError::Away(error.cause.map_or(error.message, String::from)),
-        };
-        let connected = renewed(self.state, project_id, Some(generation), &self.request).await.map_err(failed)?;
-        self.access = connected.at(Some(&self.access.site.id)).map_err(failed)?;
+        let connected = renewed(self.state, project_id, Some(generation), &self.request).await?;
+        self.access = connected.at(Some(&self.access.site.id))?;
         self.connected = connected;
         Ok(())
     }

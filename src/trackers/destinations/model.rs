@@ -21,7 +21,7 @@ const MOST_DEFAULTS: usize = 50;
 pub struct TrackerDestination {
     /// The site's id at the tracker.
     pub site_id: String,
-    /// At the tracker.
+    /// The id of the project at the tracker.
     pub project_id: String,
     /// The key of the project at the tracker, such as `CLINIC`.
     pub project_key: String,

@@ -21,7 +21,6 @@ use crate::projects;
 use crate::trackers::connections;
 use crate::trackers::connections::access::{self, TrackerSession};
 use crate::trackers::connections::model::TrackerId;
-use crate::trackers::providers::refused;
 use crate::trackers::state::Trackers;
 
 /// Opens the tracker and calls it. Returns the session with the answer.
@@ -38,7 +37,7 @@ where
 {
     let site_id = site_id.map(|id| id.0.as_str());
     let mut session = TrackerSession::open(state, project_id, site_id, request).await?;
-    let answer = session.call(call).await.map_err(refused)?;
+    let answer = session.call(call).await?;
     Ok((session, answer))
 }
 

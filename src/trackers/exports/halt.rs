@@ -6,6 +6,7 @@ use crate::clients::trackers::TrackerError;
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
+use crate::trackers::connections::access::CallError;
 
 /// The pause after which an unavailable tracker is asked again.
 const AWAY: Duration = Duration::from_secs(15);
@@ -62,6 +63,15 @@ impl From<TrackerError> for Halt {
             TrackerError::Forbidden(said) | TrackerError::Missing(said) | TrackerError::Refused(said) => {
                 Self::Fail(format!("The issue tracker refused this: {said}"))
             }
+        }
+    }
+}
+
+impl From<CallError> for Halt {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Tracker(error) => error.into(),
+            CallError::Access(error) => error.into(),
         }
     }
 }

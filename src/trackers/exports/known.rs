@@ -16,6 +16,7 @@ use crate::clients::trackers::{
     CurrentIssue, IssueReference, IssueRefusal, Tracker, TrackerAccess, TrackerError, TrackerIssueState,
 };
 use crate::db::{Conn, DbError};
+use crate::trackers::connections::access::CallError;
 use crate::trackers::issues::store::{self as issues, SiteOfProject};
 
 /// A story whose issue is known.
@@ -210,7 +211,7 @@ impl Exporter<'_> {
             }
             Ok(Err(refusal)) => Ok(Some((refused(story, refusal), there(None)))),
             // Of this issue alone: the others go on.
-            Err(TrackerError::Limited { pause, reason, is_of_issue: true }) => {
+            Err(CallError::Tracker(TrackerError::Limited { pause, reason, is_of_issue: true })) => {
                 self.defer(pause.max(Duration::from_secs(1)), limited(&reason));
                 Ok(None)
             }

@@ -22,7 +22,7 @@ use crate::clients::trackers::{
     IssueDraft, IssueForm, IssueReference, IssueRefusal, IssueTarget, Tracker, TrackerAccess, TrackerError,
 };
 use crate::db::DbError;
-use crate::trackers::connections::access::TrackerSession;
+use crate::trackers::connections::access::{CallError, TrackerSession};
 use crate::trackers::issues::store::{self as issues, SiteOfProject, StoryIssue};
 use crate::trackers::state::Trackers;
 
@@ -190,7 +190,7 @@ impl<'a> Exporter<'a> {
                 match self.session.call(read).await {
                     Ok(project) => (target.project_id, target.project_key) = (project.id, project.key),
                     // What was in it is gone with it.
-                    Err(TrackerError::Missing(_)) => {
+                    Err(CallError::Tracker(TrackerError::Missing(_))) => {
                         absent.extend(stories.into_iter().map(|(drafted, _)| drafted));
                         continue;
                     }

@@ -61,7 +61,7 @@ async fn poll(state: &Trackers, project_id: Id<ids::Project>) -> Result<(), Stri
     let found = state.db.read(move |conn| Box::pin(destinations::store::find(conn, project_id))).await;
     let Some(stored) = found.map_err(|error: DbError| error.to_string())? else { return Ok(()) };
     let site = SiteOfProject { project_id, provider: stored.provider, site_id: stored.destination.site_id };
-    let (mut after, mut opened) = (Uuid::nil(), None);
+    let mut after = Uuid::nil();
     loop {
         let from = site.clone();
         let page = state.db.read(move |conn| Box::pin(async move { store::created(conn, &from, after).await })).await;
@@ -73,14 +73,9 @@ async fn poll(state: &Trackers, project_id: Id<ids::Project>) -> Result<(), Stri
             let ids = ids.clone();
             async move { tracker.read(&access, &ids).await }
         };
-        let session = match &mut opened {
-            Some(session) => session,
-            none => {
-                let open = TrackerSession::open_site(state, project_id, site.provider, &site.site_id, &request);
-                let Some(session) = open.await.map_err(|error| error.message)? else { return Ok(()) };
-                none.insert(session)
-            }
-        };
+        // Anew for each page: a connection that has ended meanwhile is used no more.
+        let open = TrackerSession::open_site(state, project_id, site.provider, &site.site_id, &request);
+        let Some(mut session) = open.await.map_err(|error| error.message)? else { return Ok(()) };
         let current = session.call(read).await;
         save(state, &site, page, current.map_err(|error| format!("{error:?}"))?, &request).await?;
     }

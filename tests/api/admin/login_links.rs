@@ -97,6 +97,19 @@ on_both! {
         }
     }
 
+    async fn a_link_ends_with_all_sessions(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let (ada, ben, grace) = (server.user().await, server.user().await, server.user().await);
+        let codes = [&ada, &ben, &grace].map(|user| link(&setup, user, &[])["link"].clone());
+        admin(&setup, &["revoke-sessions", "--email", &ada.email], "").done();
+        ben.client.post("/api/auth/logout").json(json!({"allSessions": true})).await.is(200);
+        grace.client.post("/api/auth/logout").json(json!({})).await.is(200);
+        exchange(&server, &codes[0]).await.refused(401, "LoginCodeInvalid");
+        exchange(&server, &codes[1]).await.refused(401, "LoginCodeInvalid");
+        // One session that ends is not all of them.
+        exchange(&server, &codes[2]).await.is(200);
+    }
+
     async fn a_link_leads_to_no_other_host_and_needs_an_account(setup: ServerSetup) {
         let server = setup.start(&[]);
         let ada = server.user().await;
