@@ -1,5 +1,6 @@
 //! `colloquy admin backup` and `colloquy admin restore`.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use actors::time::{Clock, SystemClock};
@@ -37,7 +38,17 @@ impl ArchiveTask {
     }
 }
 
+/// Refuses another account than the one whose data it is: locks and temporary files in there must stay usable for the server.
+fn must_be_the_servers(data: &Path) -> Result<(), String> {
+    let owner = std::fs::metadata(data).map_err(|error| format!("{}: {error}", data.display()))?.uid();
+    if owner == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(format!("{} belongs to another account: run this command as that one", data.display()))
+}
+
 async fn take(config: &Config, file: &Path) -> Result<(), String> {
+    must_be_the_servers(&config.server.data)?;
     backup::marker::refuse(&config.server.data)?;
     let places = wiring::backup_places(config)?;
     let taken = backup::take(&places, file, SystemClock.now()).await?;

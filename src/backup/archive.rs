@@ -149,6 +149,11 @@ impl ArchiveWriter {
     }
 
     fn write(&mut self, name: &str, size: u64, content: impl Read) -> io::Result<()> {
+        if EntryName::parse(name).is_none() {
+            let why =
+                format!("{name:?} could not be restored: a name has ASCII letters, digits, '-', '_' and '.' only");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(tar::EntryType::Regular);
         header.set_size(size);

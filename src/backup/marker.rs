@@ -23,8 +23,8 @@ pub fn refuse(data: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "a restore into {} was begun and is not complete: run `colloquy admin restore` again, which goes on (or remove the \
-         folder)",
+        "a restore into {} was begun and is not complete: run `colloquy admin restore` again, which goes on (with \
+         --overwrite where it says that the database is not empty), or remove the folder",
         data.display()
     ))
 }

@@ -95,8 +95,8 @@ fn key_files(folder: &Path) -> io::Result<Vec<std::path::PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         entries => {
-            let files = entries?.filter_map(|entry| Some(entry.ok()?.path()));
-            Ok(files.filter(|file| file.extension().is_some_and(|extension| extension == "key")).collect())
+            let files: io::Result<Vec<_>> = entries?.map(|entry| Ok(entry?.path())).collect();
+            Ok(files?.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "key")).collect())
         }
     }
 }

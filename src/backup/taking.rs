@@ -62,13 +62,13 @@ impl Drop for Unfinished {
 /// Returns a message; then there is no such file.
 pub async fn take(places: &BackupPlaces, to: &Path, now: Time) -> Result<TakenBackup, String> {
     let unusable = |error: io::Error| format!("{} can't be written: {error}", to.display());
+    // Held until the last file is read. Before all else: another backup to the same file must not tidy up meanwhile.
+    let _holds = hold_deletions(&places.stores)?;
     if to.exists() {
         return Err(format!("{} exists already", to.display()));
     }
     let unfinished = Unfinished::beside(to).map_err(unusable)?;
     let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished.archive);
-    // Held until the last file is read.
-    let _holds = hold_deletions(&places.stores)?;
     let mut snapshot = DatabaseCopy::take(&places.database, &unfinished.scratch).await.map_err(|error| error.0)?;
     let seconds = u64::try_from(now.utc().timestamp()).unwrap_or_default();
     let mut archive = ArchiveWriter::begin(new.map_err(unusable)?, &unfinished.scratch, seconds).map_err(unusable)?;
@@ -110,9 +110,10 @@ fn hold_deletions(stores: &[BackupStore]) -> Result<Vec<DeletionHold>, String> {
 
 fn append_keys(archive: &mut ArchiveWriter, folder: &Path) -> Result<(), String> {
     let unreadable = |error: io::Error| format!("the keys in {} can't be read: {error}", folder.display());
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .map_err(unreadable)?
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+    let entries: Vec<fs::DirEntry> = fs::read_dir(folder).and_then(|entries| entries.collect()).map_err(unreadable)?;
+    let mut names: Vec<String> = entries
+        .into_iter()
+        .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name.ends_with(".key") && !name.starts_with('.'))
         .collect();
     names.sort();

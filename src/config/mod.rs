@@ -4,7 +4,7 @@
 
 mod check;
 mod client_address;
-mod origin;
+pub mod origin;
 mod secret_files;
 mod settings;
 

@@ -16,11 +16,17 @@ impl Http {
         let Some(origin) = origins.next() else { return true };
         let (Ok(origin), None) = (origin.to_str(), origins.next()) else { return false };
         let listed = self.origins.iter().any(|listed| listed.trim_end_matches('/').eq_ignore_ascii_case(origin));
-        let is_app = Url::parse(app_url).is_ok_and(|app| app.origin().ascii_serialization() == origin);
-        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-        let authority = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
-        listed || is_app || matches!((authority, host), (Some(authority), Some(host)) if authority == host)
+        listed || is_own_origin(request, origin, app_url)
     }
+}
+
+/// Whether an origin is that of this host, as the client names it in Host, or as `app_url` does.
+#[must_use]
+pub fn is_own_origin(request: &HttpRequest, origin: &str, app_url: &str) -> bool {
+    let is_app = Url::parse(app_url).is_ok_and(|app| app.origin().ascii_serialization() == origin);
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let authority = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    is_app || matches!((authority, host), (Some(authority), Some(host)) if authority == host)
 }
 
 #[cfg(test)]

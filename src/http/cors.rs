@@ -7,6 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 
 use super::mounted::Mounted;
 use super::state::Http;
+use crate::config::origin::is_own_origin;
 
 /// The setting that lists the origins.
 pub const SETTING: &str = "http.origins";
@@ -27,8 +28,9 @@ pub fn listed_origin(request: &HttpRequest) -> Option<HeaderValue> {
 #[must_use]
 pub fn missing_origin(request: &HttpRequest, app_url: &str) -> Option<String> {
     let origin = request.headers().get(header::ORIGIN)?.to_str().ok()?;
-    let http = Http::of(request).ok()?;
-    (!http.settings.allows_origin(request, app_url)).then(|| origin.chars().take(LOGGED_CHARACTERS).collect())
+    // Compared as CORS does: a spelling that only sockets take for the listed one is missing, too.
+    let is_fine = listed_origin(request).is_some() || is_own_origin(request, origin, app_url);
+    (!is_fine).then(|| origin.chars().take(LOGGED_CHARACTERS).collect())
 }
 
 /// Returns the response to a CORS preflight request; `None` for any other request.

@@ -45,6 +45,7 @@ impl PostgresCopy {
     pub(super) async fn begin(url: &str, scratch: &Path) -> Result<(Self, SnapshotAbout), OpenError> {
         let client = Connector::of(url, CONNECT)?.client().await?;
         let begin = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
+            SET DateStyle = 'ISO, YMD'; SET TIME ZONE 'UTC'; SET bytea_output = 'hex'; SET extra_float_digits = 1; \
             BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
         client.batch_execute(begin).await.map_err(|error| failed(&error))?;
         let copy = Self { client, scratch: scratch.to_owned() };

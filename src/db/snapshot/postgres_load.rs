@@ -32,6 +32,7 @@ impl PostgresLoad {
         // A server that starts meanwhile waits before its migrations.
         load.run(&format!(
             "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '10s'; \
+             SET DateStyle = 'ISO, YMD'; SET TIME ZONE 'UTC'; \
              SELECT pg_advisory_lock({MIGRATION_LOCK}); BEGIN"
         ))
         .await?;

@@ -85,7 +85,10 @@ on_both! {
         let partial = setup.data.join("backup.tar.gz.partial");
         let mut chance = Chance::new();
         let mut killed = 0;
-        while killed < 4 {
+        for _ in 0..20 {
+            if killed == 4 {
+                break;
+            }
             let mut child = begin(&setup, &["backup", archive.to_str().unwrap()]);
             if !wait_until(&mut child, || partial.exists()) {
                 panic!("it was not seen at work");
@@ -94,10 +97,14 @@ on_both! {
             child.kill().unwrap();
             child.wait().unwrap();
             if archive.exists() {
+                // What has the name is complete.
+                restore(&elsewhere(&setup), &archive, &[]).done();
                 fs::remove_file(&archive).unwrap();
+            } else {
+                killed += 1;
             }
-            killed += 1;
         }
+        assert!(killed > 0, "every backup was complete before it was killed");
         backup(&setup, &archive);
         assert!(!partial.exists() && !setup.data.join("backup.tar.gz.scratch").exists());
         let other = elsewhere(&setup);
