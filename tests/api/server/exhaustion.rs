@@ -136,6 +136,8 @@ async fn of_six_hundred_connections_of_one_address_all_but_a_hundred_are_refused
     let setup = ServerSetup::new(Kind::Sqlite).unwrap();
     let mut settings = SHORT.to_vec();
     settings.push(("COLLOQUY__HTTP__CONNECTIONS_PER_CLIENT", "100"));
+    // None of the hundred may time out, and leave its place to another, before all have come.
+    settings.push(("COLLOQUY__HTTP__GRACE_SECONDS", "10"));
     let server = setup.start_within(LIMIT, &settings);
     let honest = Honest::at(&server).await;
     let body = vec![b' '; 1024 * 1024 - 1];

@@ -43,7 +43,7 @@ impl Service {
             "-filer",
             "-master.telemetry=false",
             "-s3.port.iceberg=0",
-            "-volume.max=40",
+            "-volume.max=400",
             "-master.volumeSizeLimitMB=64",
         ];
         let mut arguments: Vec<String> = fixed.map(str::to_owned).to_vec();
