@@ -13,6 +13,7 @@ use utoipa::openapi::{RefOr, Schema};
 use super::close_reasons::CloseReason;
 use super::socket::{HEARTBEAT, MAX_FRAME_BYTES, MAX_SUBSCRIPTIONS, SILENCE};
 use super::window::SLOW;
+use crate::api::openapi;
 use crate::db::events::{RETAINED_EVENTS, RETAINED_FOR};
 
 /// The schema of data that frames contain, with the components it refers to.
@@ -101,16 +102,13 @@ pub fn document(topics: &[TopicDescription], events: &[EventDescription], of_ope
     messages.insert("error".to_owned(), error());
     messages.insert("ping".to_owned(), ping());
     messages.insert("pong".to_owned(), pong());
+    let mut info = openapi::info("Colloquy events", INTRODUCTION);
+    if let Some(info) = info.as_object_mut() {
+        info.insert("tags".to_owned(), json!([{"name": "Real time", "description": "Events over sockets."}]));
+    }
     json!({
         "asyncapi": "3.0.0",
-        "info": {
-            "title": "Colloquy events",
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": INTRODUCTION,
-            "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
-            "contact": {"name": "The makers of Colloquy"},
-            "tags": [{"name": "Real time", "description": "Events over sockets."}],
-        },
+        "info": info,
         "defaultContentType": "application/json",
         "servers": {"colloquy": {
             "host": "{host}",
@@ -146,7 +144,7 @@ fn schemas(topics: &[TopicDescription], events: &[EventDescription], of_operatio
     let snapshots = topics.iter().map(|topic| &topic.snapshot);
     let data: Vec<&DataSchema> = snapshots.chain(events.iter().filter_map(|event| event.data.as_ref())).collect();
     let mut schemas = BTreeMap::from([("Position".to_owned(), position())]);
-    let mut wanted: Vec<String> = data.iter().map(|data| data.name.clone()).collect();
+    let mut wanted: Vec<String> = data.iter().map(|data| data.name.clone()).chain(["ErrorCode".to_owned()]).collect();
     while let Some(name) = wanted.pop() {
         if schemas.contains_key(&name) {
             continue;
@@ -180,8 +178,8 @@ fn channels(topics: &[TopicDescription], events: &[EventDescription]) -> Map<Str
         "title": "The connection",
         "summary": "The WebSocket that all topics share.",
         "description": "Opened by a GET with `Upgrade: websocket`. Failures before the upgrade are HTTP answers as in \
-            the OpenAPI document: 400 for a request that is no handshake, 401 for a used or expired ticket, 429 for too \
-            many sockets of one account.",
+            the OpenAPI document: 400 for a request that is no handshake, 401 for a used or expired ticket, 403 for a \
+            foreign `Origin`, 429 for too many sockets of one account.",
         "servers": [{"$ref": "#/servers/colloquy"}],
         "messages": {
             "ping": {"$ref": "#/components/messages/ping"},
@@ -484,7 +482,7 @@ fn error() -> Value {
         "summary": "A subscription is refused or has ended, or a frame can't be read.",
         "payload": frame("error", json!({
             "topic": {"type": "string", "description": "The topic as the client named it; absent if it named none."},
-            "code": {"type": "string", "description": "One of the error codes of the interface."},
+            "code": component("schemas", "ErrorCode"),
             "message": {"type": "string", "description": "What happened, for people."},
         }), &["topic"]),
     })

@@ -461,7 +461,7 @@ pub struct QuoteCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Warning {
-    /// PascalCase.
+    /// Names the problem, in PascalCase.
     pub code: String,
     /// The warning in a sentence for people.
     pub message: String,

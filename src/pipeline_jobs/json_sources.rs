@@ -80,7 +80,7 @@ pub struct PipelineSegment {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = UnreadableSource, rename_all = "camelCase")]
 pub struct UnreadableText {
-    /// In PascalCase.
+    /// Names the reason, in PascalCase.
     #[schema(example = "Unreadable")]
     code: String,
     /// Why it could not be read, in a sentence for people.

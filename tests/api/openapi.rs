@@ -151,8 +151,9 @@ on_sqlite! {
         for ((method, path), operation) in operations(&document) {
             for (status, response) in operation["responses"].as_object().unwrap() {
                 let content = &response["content"]["application/json"];
-                // Files of JSON have no envelope.
-                let is_enveloped = content["schema"]["$ref"].is_string();
+                // The documents and a file of JSON have no envelope.
+                let bare = ["openApiDocument", "asyncApiDocument", "downloadDashboardExport"];
+                let is_enveloped = !status.starts_with('2') || bare.iter().all(|id| operation["operationId"] != *id);
                 if !content.is_object() || !is_enveloped {
                     continue;
                 }

@@ -9,6 +9,8 @@ use colloquy::http::code::Code;
 use colloquy::routes;
 use serde_json::Value;
 
+use crate::support::schemas::Validators;
+
 /// The codes of requests that come to no operation.
 const BEFORE_OPERATIONS: [Code; 3] = [Code::METHOD_NOT_ALLOWED, Code::URI_TOO_LONG, Code::HEADERS_TOO_LARGE];
 
@@ -17,6 +19,29 @@ const USUAL: [u16; 10] = [400, 401, 403, 404, 408, 413, 422, 429, 500, 503];
 
 fn document() -> Value {
     openapi::document(&routes::all())
+}
+
+#[test]
+fn every_json_body_has_an_example_that_its_schema_takes() {
+    let document = document();
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|methods| methods.as_object().unwrap().values());
+    let bodies = operations.filter_map(|operation| {
+        let content = &operation["requestBody"]["content"]["application/json"];
+        content.is_object().then(|| (operation["operationId"].as_str().unwrap(), content))
+    });
+    let mut examples = Vec::new();
+    for (id, content) in bodies {
+        let pointer = content["schema"]["$ref"].as_str().unwrap()[1..].to_owned();
+        let story = content["examples"]["story"]["value"].clone();
+        assert!(story.is_object(), "{id} has no example of its body");
+        examples.push((id, pointer, story));
+    }
+    assert!(examples.len() > 50, "{}", examples.len());
+    let schemas = Validators::of(&document["components"], examples.iter().map(|(_, pointer, _)| pointer.clone()));
+    for (id, pointer, example) in &examples {
+        assert_eq!(schemas.check(pointer, example), Ok(()), "{id}: {example}");
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ cp -r "$here/typescript" "$here/typescript-fetch" "$here/python" "$made"
 # A generator that warns has met something that it can't express: what is let pass is named here, with its reason.
 heed() {
   local name=$1 log=$2 allowed=$3 warnings
-  warnings=$(grep -aE '^WARNING|WARN |⚠' "$log" | sed -E 's/^.*(WARN(ING)?) +/\1 /' | grep -avE "$allowed" | sort | uniq -c) || true
+  warnings=$(grep -aE '^(WARNING|ERROR)|(WARN|ERROR) |⚠' "$log" | sed -E 's/^.*(WARN(ING)?|ERROR) +/\1 /' | grep -avE "$allowed" | sort | uniq -c) || true
   [[ -z $warnings ]] || {
     echo "$name warns:"
     echo "$warnings"
@@ -53,7 +53,7 @@ generate() {
   # Its notice about OpenAPI 3.1, and that a choice with null in it has no name; bodies of bytes, which it warns of and then
   # makes; and the names that it changes because its language has them already.
   heed "$1" "$log" \
-    'OpenAPI 3.1 support is still in beta|Failed to get the schema name: null|datatypeWithEnum from (any|Uint8List), null|octet-stream|cannot be used as (a )?model name'
+    'OpenAPI 3.1 support is still in beta|Failed to get the schema name: null|datatypeWithEnum from (any|Uint8List), null|media-type .application/octet-stream. for operation ./api/recordings/[^ ]* is not support|cannot be used as (a )?model name'
 }
 
 echo "openapi-typescript and openapi-fetch"
@@ -79,7 +79,7 @@ fi
 echo "openapi-python-client"
 "$kept/python/bin/openapi-python-client" generate --path "$document" --config "$here/python/generator.yaml" --output-path "$made/python/client" --meta none >"$made/python.log" 2>&1
 # Files are of the type of what was uploaded, for which it makes no parser: their bytes are in `content`.
-heed openapi-python-client "$made/python.log" '^ *[0-9]* *WARNING parsing GET [^ ]*/(content|avatar) within'
+heed openapi-python-client "$made/python.log" '^WARNING parsing GET /api/(recordings/\{recordingId\}/content|users/\{userId\}/avatar) within [a-z_]+\.$'
 mv "$made/python/client" "$made/python/colloquy_client"
 "$kept/python/bin/mypy" --strict --cache-dir "$made/mypy" "$made/python/program.py" "$made/python/colloquy_client"
 

@@ -55,7 +55,9 @@ impl Components {
             }
         }
         for (name, _) in inputs.filter_map(|input| input.schema.as_ref()) {
-            if let Some(Value::Object(schema)) = self.0.get_mut(name) {
+            // The bytes of a file have no keys.
+            let schema = self.0.get_mut(name).and_then(Value::as_object_mut);
+            if let Some(schema) = schema.filter(|schema| schema.get("type") == Some(&json!("object"))) {
                 schema.insert("additionalProperties".to_owned(), json!(false));
             }
         }

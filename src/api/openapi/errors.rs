@@ -52,8 +52,14 @@ fn usual(operation: &Operation) -> Vec<(Code, &'static str)> {
     if operation.who != Who::Public {
         usual.push((Code::UNAUTHORIZED, unauthorized(operation.who)));
     }
+    let is_conditional = operation.errors.contains(&412);
     if has_id {
-        usual.push((Code::BAD_REQUEST, "An id in the path is not a UUID."));
+        let malformed = if is_conditional {
+            "An id in the path is not a UUID, or `If-Match` is malformed."
+        } else {
+            "An id in the path is not a UUID."
+        };
+        usual.push((Code::BAD_REQUEST, malformed));
         usual.extend(missing(operation));
     }
     if has_id && !is_keyed {
@@ -64,7 +70,9 @@ fn usual(operation: &Operation) -> Vec<(Code, &'static str)> {
         usual.push((Code::FORBIDDEN, "The caller is a guest of a meeting, whose token is good for nothing else."));
     }
     if has_body {
-        let malformed = if has_id {
+        let malformed = if is_conditional {
+            "An id in the path is not a UUID, or `If-Match` or the body is malformed."
+        } else if has_id {
             "An id in the path is not a UUID, or the body is malformed."
         } else {
             "The body is malformed, or of another content type."
@@ -76,6 +84,8 @@ fn usual(operation: &Operation) -> Vec<(Code, &'static str)> {
     }
     if has_body || has_query {
         usual.push((Code::VALIDATION_ERROR, "A value breaks a rule; `field` and `reason` say which."));
+    } else if operation.keyed {
+        usual.push((Code::VALIDATION_ERROR, "The Idempotency-Key is malformed; `field` and `reason` say how."));
     }
     if operation.keyed {
         usual.push((
@@ -84,7 +94,7 @@ fn usual(operation: &Operation) -> Vec<(Code, &'static str)> {
         ));
         usual.push((Code::IDEMPOTENCY_KEY_REUSED, "The Idempotency-Key was used with another body."));
     }
-    if operation.errors.contains(&412) {
+    if is_conditional {
         usual.push((
             Code::PRECONDITION_FAILED,
             "The resource is no longer in the version of `If-Match`. Nothing was changed.",

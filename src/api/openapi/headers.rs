@@ -16,8 +16,8 @@ fn table() -> [(&'static str, &'static str, Value, &'static str); 10] {
             "ETag",
             "ETag",
             json!({"type": "string", "examples": ["\"3\""]}),
-            "The version of the resource, in quotes. Send it as `If-Match` with a change, or as `If-None-Match` with the \
-             next read.",
+            "Identifies the state that was sent, in quotes. Where an operation takes `If-Match`, send it with the change; \
+             where it takes `If-None-Match`, with the next read.",
         ),
         ("Retry-After", "RetryAfter", json!({"type": "integer", "minimum": 1}), "After how many seconds to try again."),
         (

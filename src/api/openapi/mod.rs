@@ -24,6 +24,18 @@ use self::story::Story;
 pub use self::texts::of as text;
 use super::operation::Operation;
 
+/// What a document says of itself.
+#[must_use]
+pub fn info(title: &str, description: &str) -> Value {
+    json!({
+        "title": title,
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": description,
+        "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
+        "contact": {"name": "The makers of Colloquy"},
+    })
+}
+
 /// Returns the document for `operations` as JSON.
 #[must_use]
 pub fn document(operations: &[Operation]) -> Value {
@@ -35,13 +47,7 @@ pub fn document(operations: &[Operation]) -> Value {
     let paths = paths::of(operations, &Examples { components: &components, story: &story });
     json!({
         "openapi": "3.1.0",
-        "info": {
-            "title": "Colloquy",
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": ABOUT,
-            "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
-            "contact": {"name": "The makers of Colloquy"},
-        },
+        "info": info("Colloquy", ABOUT),
         "servers": [{"url": "/", "description": "This server."}],
         "tags": tags.iter().map(|tag| json!({"name": tag, "description": groups::about(tag)})).collect::<Vec<_>>(),
         "paths": paths,

@@ -52,7 +52,7 @@ fn description(operation: &Operation) -> String {
         description.push('.');
     }
     if !text.redirected.is_empty() {
-        description.push_str("\n\n**In the redirect**, as `#error=` and the name of the code:\n");
+        description.push_str("\n\n**In the redirect**, as the name of the code:\n");
         for (code, when) in text.redirected {
             description.push_str(&format!("\n- `{}`: {when}", code.name));
         }

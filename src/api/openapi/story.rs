@@ -1,6 +1,7 @@
 //! The story that the examples tell: Ada registers, sets up the project of a clinic, and takes it from an interview to
 //! approved, reviewed and exported requirements. `story.json` has its steps in order, each with the request and the
-//! data of the response. The tests carry them out on a server, and record the responses anew if told to.
+//! data of the response. The tests carry them out on a server, and record the responses anew if told to. `requests.json`
+//! has the bodies that no step sends, because it has no part for an operation, or calls it without its optional body.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -17,28 +18,40 @@ struct StoryStep {
     response: Option<Value>,
 }
 
-pub struct Story(Vec<StoryStep>);
+/// Parameters that name another thing in each group of operations.
+const AMBIGUOUS: [&str; 4] = ["token", "exportId", "invitationId", "participantId"];
+
+pub struct Story {
+    steps: Vec<StoryStep>,
+    /// Bodies that no step sends, by the operation.
+    requests: Map<String, Value>,
+}
 
 impl Story {
     /// Reads the story. The tests hold that it is well-formed; an unreadable one leaves the document without examples of
     /// its own.
     pub fn read() -> Self {
-        Self(serde_json::from_str(include_str!("story.json")).unwrap_or_default())
+        Self {
+            steps: serde_json::from_str(include_str!("story.json")).unwrap_or_default(),
+            requests: serde_json::from_str(include_str!("requests.json")).unwrap_or_default(),
+        }
     }
 
     fn of(&self, operation: &str) -> impl Iterator<Item = &StoryStep> {
-        self.0.iter().filter(move |step| step.operation == operation)
+        self.steps.iter().filter(move |step| step.operation == operation)
     }
 
-    /// The body of the first call of an operation; the parts of a form as an object.
+    /// An example of an operation's body: that of its first call, with the parts of a form as an object.
     pub fn request(&self, operation: &str) -> Option<Value> {
-        let step = self.of(operation).next()?;
-        let form = || {
-            let mut parts = step.form.clone()?;
-            parts.remove("fileName");
-            Some(Value::Object(parts))
+        let sent = |step: &StoryStep| {
+            let form = || {
+                let mut parts = step.form.clone()?;
+                parts.remove("fileName");
+                Some(Value::Object(parts))
+            };
+            step.body.clone().or_else(form)
         };
-        step.body.clone().or_else(form)
+        self.of(operation).next().and_then(sent).or_else(|| self.requests.get(operation).cloned())
     }
 
     /// The data of the first response of an operation.
@@ -48,12 +61,13 @@ impl Story {
 
     /// The first value that a parameter of the path has.
     pub fn in_path(&self, operation: &str, name: &str) -> Option<&Value> {
-        self.of(operation).chain(&self.0).find_map(|step| step.path.get(name))
+        let others = self.steps.iter().filter(|_| !AMBIGUOUS.contains(&name));
+        self.of(operation).chain(others).find_map(|step| step.path.get(name))
     }
 
     /// The first value of a property in any response, for examples of operations that the story has no part for.
     pub fn property(&self, name: &str) -> Option<&Value> {
-        self.0.iter().filter_map(|step| step.response.as_ref()).find_map(|response| find(response, name))
+        self.steps.iter().filter_map(|step| step.response.as_ref()).find_map(|response| find(response, name))
     }
 }
 

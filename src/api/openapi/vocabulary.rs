@@ -97,7 +97,7 @@ const WORDS: &[(&str, &str)] = &[
         "suspect",
         "Whether what it rests on was changed or rejected after it was approved. Such an item is left out of exports.",
     ),
-    ("text", "The text."),
+    ("text", "What it says, in the words of its source or of the person who edited it."),
     ("then", "What has to be so afterwards; null where the criterion is not in this form."),
     ("title", "A short title on one line."),
     ("updatedAt", "When it was last changed."),

@@ -139,4 +139,7 @@ fn a_frame_that_is_not_described_is_a_fault() {
     for (number, change) in bad.into_iter().enumerate() {
         assert!(with(change).is_err(), "change {number} is described");
     }
+    let refused = |code: &str| frames::fault(&json!({"type": "error", "topic": topic, "code": code, "message": "No."}));
+    assert_eq!(refused("Forbidden"), Ok(()));
+    assert!(refused("Banana").is_err(), "a code that is none is described");
 }

@@ -1,24 +1,14 @@
 //! Validates what sockets and event streams receive against the AsyncAPI document, so that every story which opens one
 //! holds the document to what is really sent.
-//!
-//! The document allows properties that it does not describe, for clients to be prepared for more. Here they are refused,
-//! so that it describes all of them.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use boon::{Compiler, Draft, SchemaIndex, Schemas};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+
+use super::schemas::Validators;
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
-static VALIDATORS: LazyLock<Validators> = LazyLock::new(Validators::of_document);
-
-/// The schemas of all messages, compiled.
-struct Validators {
-    schemas: Schemas,
-    /// By the pointer to them in the document.
-    places: BTreeMap<String, SchemaIndex>,
-}
+static VALIDATORS: LazyLock<Validators> = LazyLock::new(validators);
 
 /// Returns the document as the server makes it.
 pub fn document() -> Value {
@@ -66,80 +56,15 @@ pub fn fault(frame: &Value) -> Result<(), String> {
 }
 
 fn validated(pointer: &str, value: &Value) -> Result<(), String> {
-    let place = VALIDATORS.places.get(pointer).ok_or_else(|| format!("the document has no {pointer}"))?;
-    VALIDATORS.schemas.validate(value, *place).map_err(|error| format!("{error:#}"))
+    VALIDATORS.check(pointer, value)
 }
 
-impl Validators {
-    fn of_document() -> Self {
-        let mut components = DOCUMENT["components"].clone();
-        let shared = shared(&components);
-        close(&mut components, &shared);
-        let mut compiler = Compiler::new();
-        // The schemas are those of an OpenAPI 3.1 document.
-        compiler.set_default_draft(Draft::V2020_12);
-        compiler.enable_format_assertions();
-        compiler.add_resource("memory:///asyncapi", json!({"components": components})).unwrap();
-        let (mut schemas, mut places) = (Schemas::new(), BTreeMap::new());
-        for (name, message) in DOCUMENT["components"]["messages"].as_object().unwrap() {
-            for part in ["/payload", "/payload/properties/data"] {
-                if message.pointer(part).is_some() {
-                    let pointer = format!("/components/messages/{name}{part}");
-                    let place = compiler.compile(&format!("memory:///asyncapi#{pointer}"), &mut schemas);
-                    places.insert(pointer, place.unwrap());
-                }
-            }
-        }
-        Self { schemas, places }
-    }
-}
-
-/// Lets no object have properties that its schema does not name, except where several schemas describe it together.
-fn close(schema: &mut Value, shared: &BTreeSet<String>) {
-    match schema {
-        Value::Object(fields) => {
-            for (name, field) in fields.iter_mut() {
-                let is_shared = name == "allOf" || shared.contains(name);
-                close(field, shared);
-                if is_shared {
-                    open(field);
-                }
-            }
-            if is_object_schema(fields) {
-                fields.entry("additionalProperties").or_insert(json!(false));
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| close(item, shared)),
-        _ => {}
-    }
-}
-
-/// Takes back what [`close`] did to a schema, or to each of a list, and to nothing inside of them.
-fn open(schema: &mut Value) {
-    match schema {
-        Value::Object(fields) => drop(fields.remove("additionalProperties")),
-        Value::Array(parts) => parts.iter_mut().for_each(open),
-        _ => {}
-    }
-}
-
-/// Returns the names of the components that describe an object together with others.
-fn shared(schema: &Value) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    match schema {
-        Value::Object(fields) => {
-            for part in fields.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-                let reference = part.get("$ref").and_then(Value::as_str);
-                names.extend(reference.and_then(|reference| reference.split('/').next_back()).map(str::to_owned));
-            }
-            names.extend(fields.values().flat_map(shared));
-        }
-        Value::Array(items) => names.extend(items.iter().flat_map(shared)),
-        _ => {}
-    }
-    names
-}
-
-fn is_object_schema(fields: &Map<String, Value>) -> bool {
-    fields.get("properties").is_some_and(Value::is_object) && fields.get("type").is_some_and(|kind| kind == "object")
+/// Compiles the schemas of all messages.
+fn validators() -> Validators {
+    let messages = DOCUMENT["components"]["messages"].as_object().unwrap();
+    let parts = |(name, message): (&String, &Value)| {
+        let there = ["/payload", "/payload/properties/data"].into_iter().filter(|part| message.pointer(part).is_some());
+        there.map(|part| format!("/components/messages/{name}{part}")).collect::<Vec<_>>()
+    };
+    Validators::of(&DOCUMENT["components"], messages.iter().flat_map(parts))
 }

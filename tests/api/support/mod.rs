@@ -26,6 +26,7 @@ pub mod postgres;
 pub mod programs;
 pub mod real_livekit;
 pub mod recorded_llm;
+pub mod schemas;
 pub mod server;
 pub mod shape;
 pub mod slow;
