@@ -31,6 +31,16 @@ test('after cancel, nothing is called any more', async () => {
   expect(work).not.toHaveBeenCalled();
 });
 
+test('what was cancelled while it waited can be requested again', async () => {
+  const work = vi.fn(() => Promise.resolve());
+  const { request, cancel } = coalesce(work);
+  request();
+  cancel();
+  request();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(work).toHaveBeenCalledTimes(1);
+});
+
 test('a meeting is proposed at the next full hour, in local time and back', () => {
   const at = nextHour(new Date(2026, 11, 31, 23, 5));
   expect(localInput(at)).toBe('2027-01-01T00:00');
