@@ -93,7 +93,7 @@ export class Decisions {
       return saved;
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
-      await this.#refused(item, thrown);
+      await this.refused(item, thrown);
       return null;
     } finally {
       this.sending -= 1;
@@ -214,8 +214,8 @@ export class Decisions {
     return itemOf({ kind, of: await unwrap(api.PATCH('/api/projects/{projectId}/user-stories/{userStoryId}', { params, body: body as StoryEdit })) });
   }
 
-  /** Somebody else was quicker: what is there now is shown. */
-  async #refused(item: Reviewed, error: ApiError): Promise<void> {
+  /** Says why an item was not changed. Where somebody else was quicker, what is there now is shown. */
+  async refused(item: Reviewed, error: ApiError): Promise<void> {
     if (error.status !== 412 && error.status !== 409) return reportFailure(error);
     await this.results.refresh([item.id]);
     const action = { words: t('results.look'), act: () => { this.results.chosen = item.id; } };
