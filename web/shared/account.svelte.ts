@@ -23,9 +23,14 @@ export function renameUser(fullName: string): void {
   user = session.person;
 }
 
+const endings = new Set<() => void>();
+/** Calls `end` each time a session ends: what is kept of the former user is not the next one's. */
+export const whenSignedOut = (end: () => void): void => { endings.add(end); };
+
 export function signOut(): void {
   session.end();
   user = null;
+  for (const end of endings) end();
 }
 
 /** Makes a call and shows its failure. When the session has ended, the log-in takes the page's place, at the same address. */

@@ -91,3 +91,34 @@ test('a file that is stopped ends its call and makes room for the next', async (
   expect(sent[0]?.signal.aborted).toBe(true);
   expect(kinds(uploads)).toEqual(['b.md sending', 'c.md sending']);
 });
+
+test('what is under way stops when the session ends, and can be sent again', async () => {
+  const { transport, sent } = held(['late.md']);
+  let answer = (): void => undefined;
+  const slow: Transport = { ...transport, duplicate: (toCheck) => (toCheck.name === 'late.md' ? new Promise((resolve) => { answer = () => resolve(null); }) : transport.duplicate(toCheck)) };
+  const uploads = new Uploads('p', slow);
+  uploads.add([file('a.md'), file('b.md'), file('c.md'), file('late.md'), file('photo.png')]);
+  await settled();
+  expect(kinds(uploads)).toEqual(['a.md sending', 'b.md sending', 'c.md waiting', 'late.md checking', 'photo.png refused']);
+  uploads.stop();
+  answer();
+  await settled();
+  expect(kinds(uploads)).toEqual(['a.md failed', 'b.md failed', 'c.md failed', 'late.md failed', 'photo.png refused']);
+  expect(sent.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+  expect(uploads.isBusy).toBe(false);
+  const [upload] = uploads.entries;
+  if (upload) uploads.retry(upload);
+  expect(sent).toHaveLength(3);
+});
+
+test('the page asks before it is left while a file is under way, whichever view is shown', async () => {
+  const { transport } = held();
+  const uploads = new Uploads('p', transport);
+  const leave = (): boolean => dispatchEvent(new Event('beforeunload', { cancelable: true }));
+  expect(leave()).toBe(true);
+  uploads.add([file('a.md')]);
+  await settled();
+  expect(leave()).toBe(false);
+  uploads.stop();
+  expect(leave()).toBe(true);
+});
