@@ -1,4 +1,4 @@
-// An edit whose answer comes when another item is open already.
+// Decisions about items: an edit whose answer comes when another item is open already, and what of many is undone.
 import { fireEvent, render, screen } from '@testing-library/svelte';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Project } from '../console/project/project.svelte';
@@ -85,4 +85,34 @@ test('an edit that is refused when another item is open is said, and kept', asyn
   await answer(Response.json({ isSuccess: false, data: null, errors: [{ code: 'PreconditionFailed', message: 'changed', field: null, reason: null }] }, { status: 412 }));
   expect(results.drafts.has('first')).toBe(true);
   expect(toasts.map(({ text }) => text)).toEqual([expect.stringContaining('FIRST')]);
+});
+
+/** Decides about both items, and undoes it: the server refuses those in `refused` then. */
+async function undoesBoth(refused: readonly string[]) {
+  const decisions = new Decisions(results);
+  const sent: { workflowStatus: string; items: { id: string }[] }[] = [];
+  const elsewhere = fetch;
+  vi.stubGlobal('fetch', async (request: Request) => {
+    if (request.method !== 'POST') return elsewhere(request);
+    const body = (await request.json()) as (typeof sent)[number];
+    sent.push(body);
+    const items = body.items.map(({ id }) => ({ id, ok: sent.length === 1 || !refused.includes(id) }));
+    return Response.json({ isSuccess: true, data: { items }, errors: [] });
+  });
+  await decisions.decideAll([results.find('first') as Reviewed, results.find('second') as Reviewed], { decision: 'APPROVED' });
+  await decisions.undo();
+  expect(sent.map(({ workflowStatus, items }) => [workflowStatus, items.length])).toEqual([['APPROVED', 2], ['NEEDS_REVIEW', 2]]);
+  return toasts.map(({ kind, text }) => `${kind}: ${text}`);
+}
+
+test('many are undone', async () => {
+  expect(await undoesBoth([])).toEqual(['news: 2 items need a review again']);
+});
+
+test('of many, those that were changed meanwhile are said not to be undone', async () => {
+  expect(await undoesBoth(['second'])).toEqual(['fault: 1 item was not changed: somebody else changed it meanwhile', 'news: 1 item needs a review again']);
+});
+
+test('where none of many is undone, none is said to be', async () => {
+  expect(await undoesBoth(['first', 'second'])).toEqual(['fault: 2 items were not changed: somebody else changed them meanwhile']);
 });
