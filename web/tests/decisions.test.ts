@@ -37,7 +37,7 @@ beforeEach(async () => {
 afterEach(() => {
   for (const id of ['first', 'second']) results.drafts.end(id);
   toasts.length = 0;
-  vi.unstubAllGlobals();
+  // The server stays: what was refused is read again a moment later.
 });
 
 const propsOf = (item: Reviewed) => ({
@@ -51,7 +51,7 @@ async function savesTheFirst() {
   results.drafts.begin(second);
   results.drafts.begin(first);
   results.chosen = 'first';
-  const { rerender } = render(ItemPane, propsOf(first));
+  const { rerender, unmount } = render(ItemPane, propsOf(first));
   const field = screen.getByLabelText<HTMLTextAreaElement>('Statement');
   await fireEvent.input(field, { target: { value: 'The portal shall wait.' } });
   await fireEvent.keyDown(field, { key: 'Enter', ctrlKey: true });
@@ -60,7 +60,7 @@ async function savesTheFirst() {
     results.chosen = item.id;
     await rerender(propsOf(item));
   };
-  return { first, second, open };
+  return { first, second, open, unmount };
 }
 const saved = (): Response => Response.json({ isSuccess: true, data: requirement('first', { version: 2, statement: 'The portal shall wait.' }).of, errors: [] });
 
@@ -82,6 +82,14 @@ test('the edit of the open item ends, and the focus goes on', async () => {
 test('an edit that is refused when another item is open is said, and kept', async () => {
   const { second, open } = await savesTheFirst();
   await open(second);
+  await answer(Response.json({ isSuccess: false, data: null, errors: [{ code: 'PreconditionFailed', message: 'changed', field: null, reason: null }] }, { status: 412 }));
+  expect(results.drafts.has('first')).toBe(true);
+  expect(toasts.map(({ text }) => text)).toEqual([expect.stringContaining('FIRST')]);
+});
+
+test('an edit that is refused when the results are shown no more is said, and kept', async () => {
+  const { unmount } = await savesTheFirst();
+  unmount();
   await answer(Response.json({ isSuccess: false, data: null, errors: [{ code: 'PreconditionFailed', message: 'changed', field: null, reason: null }] }, { status: 412 }));
   expect(results.drafts.has('first')).toBe(true);
   expect(toasts.map(({ text }) => text)).toEqual([expect.stringContaining('FIRST')]);
