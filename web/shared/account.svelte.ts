@@ -1,7 +1,7 @@
 // Who is signed in, as state that the pages follow. The tokens themselves stay in api/session.ts.
 
 import { ApiError, session, type Schemas } from './api/client';
-import { notify } from './ui/toasts.svelte';
+import { dismissActions, notify } from './ui/toasts.svelte';
 import { explain } from './words/errors';
 
 let user = $state.raw(session.person);
@@ -30,6 +30,7 @@ export const whenSignedOut = (end: () => void): void => { endings.add(end); };
 export function signOut(): void {
   session.end();
   user = null;
+  dismissActions();
   for (const end of endings) end();
 }
 

@@ -6,6 +6,7 @@ import { projects } from '../console/projects/projects.svelte';
 import { workOf } from '../console/results/drafts.svelte';
 import { signIn, signOut } from '../shared/account.svelte';
 import type { Schemas } from '../shared/api/client';
+import { notify, toasts } from '../shared/ui/toasts.svelte';
 
 const enter = (name: string): void => signIn({
   accessToken: name, refreshToken: name, user: { fullName: name, email: `${name}@example.com`, language: 'EN', isOperator: false },
@@ -38,6 +39,15 @@ test('the profile and the projects of who signs out are gone', async () => {
   expect([profile.details?.fullName, projects.items.map(({ id }) => id), projects.isLoaded]).toEqual(['ada', ['of-ada'], true]);
   signOut();
   expect([profile.details, projects.items, projects.isLoaded, projects.waiting.size]).toEqual([null, [], false, 0]);
+});
+
+test('what who signs out could still undo is offered to nobody else', () => {
+  const act = vi.fn();
+  notify('REQ-1 is approved', 'news', { action: { words: 'Undo', act } });
+  notify('The other sessions were ended');
+  signOut();
+  expect(toasts.map(({ text }) => text)).toEqual(['The other sessions were ended']);
+  toasts.length = 0;
 });
 
 test('an answer to who signed out meanwhile is not shown to who signed in', async () => {

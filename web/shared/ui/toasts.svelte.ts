@@ -33,6 +33,11 @@ export function dismissKey(key: string): void {
   remove((toast) => toast.key === key);
 }
 
+/** Takes away the messages about which something can be done: who may do it is gone. */
+export function dismissActions(): void {
+  for (const { id, action } of [...toasts]) if (action) dismiss(id);
+}
+
 function remove(isMeant: (toast: Toast) => boolean): void {
   const index = toasts.findIndex(isMeant);
   if (index >= 0) toasts.splice(index, 1);
