@@ -21,6 +21,9 @@ const requirement = (id: string, more: object = {}): Reviewed => itemOf({
 const project = { id: 'p', path: { projectId: 'p' }, canWork: true, isActive: true, isAnalyst: true, details: { signedApprovals: false }, on: () => () => undefined } as unknown as Project;
 const settled = (): Promise<void> => new Promise((resolve) => { setTimeout(resolve, 5); });
 
+/** Any list, and what the newest run found. */
+const nothing = { items: [], nextCursor: null, totalCount: 0, risks: [], openQuestions: [], actionItems: [], decisions: [] };
+
 let answer: (response: Response) => Promise<void>;
 let results: Results;
 const onleave = vi.fn();
@@ -30,7 +33,7 @@ beforeEach(async () => {
   onleave.mockClear();
   vi.stubGlobal('fetch', (request: Request) => (request.method === 'PATCH'
     ? new Promise<Response>((resolve) => { answer = (response) => { resolve(response); return settled(); }; })
-    : Promise.resolve(Response.json({ isSuccess: true, data: { items: [], nextCursor: null, totalCount: 0 }, errors: [] }))));
+    : Promise.resolve(Response.json({ isSuccess: true, data: nothing, errors: [] }))));
   results = new Results(project);
   for (const id of ['second', 'first']) results.put(requirement(id));
 });
