@@ -1,13 +1,11 @@
 // The languages of texts and speech, each named in the reader's own.
 
 import type { Schemas } from '$shared/api/client';
-import { language, t } from '$shared/words/text.svelte';
+import { languageName } from '$shared/words/formats';
+import { t } from '$shared/words/text.svelte';
 
 type Language = Schemas['Language'];
 const CODES: readonly Exclude<Language, 'AUTO'>[] = ['EN', 'AR', 'DE', 'ES', 'FR', 'IT', 'NL', 'PT', 'TR', 'ZH', 'JA', 'KO', 'HI', 'RU'];
-
-/** The name of one language, in the reader's own. */
-export const languageName = (code: Exclude<Language, 'AUTO'>): string => new Intl.DisplayNames(language(), { type: 'language' }).of(code.toLowerCase()) ?? code;
 
 /** The languages to choose from, with their names; `isAuto` offers to recognise the language, too. */
 export function languages({ isAuto }: { isAuto: boolean }): [Language, string][] {

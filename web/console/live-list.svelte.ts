@@ -1,4 +1,7 @@
 // A list of the interface that is loaded page by page, and again when something in it has changed.
+//
+// Loads may overlap: a filter changes while the answer to the former one is on its way. Each has a number, and only the newest
+// one is shown; whoever waits for another waits for the newest.
 
 import { attempt } from '$shared/account.svelte';
 import { unwrap } from '$shared/api/client';
@@ -23,6 +26,11 @@ export class LiveList<Item extends { id: string }> {
   #cursor: string | null = null;
   /** How many were loaded, so that a reload shows no fewer. */
   #depth = PAGE;
+  /** The number of the newest load, and what comes of it. */
+  #number = 0;
+  #newest: Promise<void> = Promise.resolve();
+  /** What was put in since that load began: its answer may be older. */
+  readonly #meanwhile = new Map<string, { item: Item; isNew: boolean }>();
 
   /** `whole`: all pages are loaded, and not the first alone. */
   constructor(ask: Ask<Item>, { whole = false } = {}) {
@@ -34,25 +42,58 @@ export class LiveList<Item extends { id: string }> {
   readonly request = (): void => this.#reload.request();
   readonly cancel = (): void => this.#reload.cancel();
 
-  readonly load = (): Promise<void> => attempt(async () => {
+  readonly load = (): Promise<void> => {
+    const number = ++this.#number;
+    this.#meanwhile.clear();
+    this.#newest = this.#load(number);
+    return this.#newest;
+  };
+
+  async #load(number: number): Promise<void> {
+    await attempt(async () => {
+      try {
+        await this.#read(() => number === this.#number);
+      } catch (thrown) {
+        // That an answer nobody waits for any more did not come is no fault.
+        if (number === this.#number) throw thrown;
+      }
+    });
+    if (number !== this.#number) await this.#newest;
+  }
+
+  async #read(isNewest: () => boolean): Promise<void> {
     const found: Item[] = [];
+    let page: Page<Item>;
     let cursor: string | undefined;
     do {
-      const page: Page<Item> = await unwrap(this.#ask(cursor, PAGE));
+      page = await unwrap(this.#ask(cursor, PAGE));
+      if (!isNewest()) return;
       found.push(...page.items);
       cursor = page.nextCursor ?? undefined;
-      this.totalCount = page.totalCount;
       // A long list that comes for the first time is shown as it grows.
-      if (!this.isLoaded) this.items = [...found];
+      if (!this.isLoaded) this.#show([...found], page.totalCount);
     } while (cursor && (this.#isWhole || found.length < this.#depth));
-    this.items = found;
+    this.#show(found, page.totalCount);
     this.#take(cursor);
     this.isLoaded = true;
-  });
+  }
+
+  /** Shows what a load has found, with what was put in meanwhile. */
+  #show(found: Item[], totalCount: number): void {
+    [this.items, this.totalCount] = [found, totalCount];
+    for (const { item, isNew } of this.#meanwhile.values()) {
+      // One that was in the list and is not found any more has left it.
+      if (isNew || found.some(({ id }) => id === item.id)) this.#put(item);
+    }
+  }
 
   readonly more = (): Promise<void> => attempt(async () => {
+    await this.#newest;
+    const number = this.#number;
     if (!this.#cursor) return;
     const page = await unwrap(this.#ask(this.#cursor, PAGE));
+    // The next page of a list that is another one by now.
+    if (number !== this.#number) return;
     const known = new Set(this.items.map(({ id }) => id));
     this.items = [...this.items, ...page.items.filter(({ id }) => !known.has(id))];
     this.#depth = this.items.length;
@@ -61,6 +102,12 @@ export class LiveList<Item extends { id: string }> {
 
   /** Puts the newer state of an item in its place, or a new one first. */
   put(item: Item): void {
+    const isNew = this.#meanwhile.get(item.id)?.isNew ?? !this.items.some(({ id }) => id === item.id);
+    this.#meanwhile.set(item.id, { item, isNew });
+    this.#put(item);
+  }
+
+  #put(item: Item): void {
     const index = this.items.findIndex(({ id }) => id === item.id);
     if (index < 0) {
       this.items = [item, ...this.items];

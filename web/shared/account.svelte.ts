@@ -1,7 +1,7 @@
 // Who is signed in, as state that the pages follow. The tokens themselves stay in api/session.ts.
 
 import { ApiError, session, type Schemas } from './api/client';
-import { notify } from './ui/toasts.svelte';
+import { dismissActions, notify } from './ui/toasts.svelte';
 import { explain } from './words/errors';
 
 let user = $state.raw(session.person);
@@ -23,9 +23,15 @@ export function renameUser(fullName: string): void {
   user = session.person;
 }
 
+const endings = new Set<() => void>();
+/** Calls `end` each time a session ends: what is kept of the former user is not the next one's. */
+export const whenSignedOut = (end: () => void): void => { endings.add(end); };
+
 export function signOut(): void {
   session.end();
   user = null;
+  dismissActions();
+  for (const end of endings) end();
 }
 
 /** Makes a call and shows its failure. When the session has ended, the log-in takes the page's place, at the same address. */

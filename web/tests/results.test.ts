@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { changed, fieldsOf, sent } from '../console/results/drafts.svelte';
+import { changed, fieldsOf, sent, Work } from '../console/results/drafts.svelte';
 import { areSame, listed, NONE, readFilters, readViews, writeFilters, writeViews, type Filters } from '../console/results/filters';
 import { impactOf, itemOf, statusOf, type Decision, type Item, type Requirement, type Reviewed, type UserStory } from '../console/results/items';
 
@@ -103,4 +103,19 @@ test('an edit sends what is different, and nothing for empty criteria', () => {
   expect(sent(fields, 'acceptanceCriteria')).toEqual([{ text: 'It prints.', given: null, when: 'asked', then: null }]);
   fields.role = '';
   expect(sent(fields, 'role')).toBeNull();
+});
+
+test('the page asks before it is left while an edit is changed or a comment is written', () => {
+  const work = new Work();
+  const leave = (): boolean => dispatchEvent(new Event('beforeunload', { cancelable: true }));
+  const base = story();
+  work.drafts.begin(base);
+  expect(leave()).toBe(true);
+  work.drafts.of(base).fields.goal = 'to be heard';
+  expect(leave()).toBe(false);
+  work.drafts.end(base.id);
+  expect(leave()).toBe(true);
+  work.comments.set(base.id, 'Which ward?');
+  expect(leave()).toBe(false);
+  work.comments.clear();
 });

@@ -1,8 +1,8 @@
-// The files on their way into a project. They go on while the reader looks at other views.
+// The files on their way into a project. They go on while the reader looks at other views, and stop when the session ends.
 //
 // checked ─ refused | duplicate ─(anyway)─ waiting ─ sending ─ stored (gone from here) | failed ─(retry)─ waiting
 
-import { reportFailure } from '$shared/account.svelte';
+import { currentUser, reportFailure, whenSignedOut } from '$shared/account.svelte';
 import { api, ApiError, unwrap, type Schemas } from '$shared/api/client';
 import { notify } from '$shared/ui/toasts.svelte';
 import { explain } from '$shared/words/errors';
@@ -24,6 +24,8 @@ export class Upload {
   constructor(readonly id: string, readonly file: File) {}
 }
 
+export const isUnderWay = ({ state: { kind } }: Upload): boolean => kind === 'checking' || kind === 'waiting' || kind === 'sending';
+
 /** Not randomUUID, which there is on pages with TLS alone. */
 const newKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -44,9 +46,13 @@ export class Uploads {
   #sending = 0;
   #storedNames: string[] = [];
 
-  constructor(readonly projectId: string, private readonly transport: Transport = overHttp(projectId)) {}
+  constructor(readonly projectId: string, private readonly transport: Transport = overHttp(projectId)) {
+    addEventListener('beforeunload', (event) => {
+      if (this.isBusy) event.preventDefault();
+    });
+  }
 
-  get isBusy(): boolean { return this.entries.some(({ state: { kind } }) => kind === 'sending' || kind === 'waiting' || kind === 'checking'); }
+  get isBusy(): boolean { return this.entries.some(isUnderWay); }
 
   add(files: Iterable<File>): void {
     const added = [...files].map((file) => new Upload(newKey(), file));
@@ -67,6 +73,15 @@ export class Uploads {
     this.entries = this.entries.filter((entry) => entry !== upload);
   }
 
+  /** Stops all that is on its way: the next session may be somebody else's. */
+  stop(): void {
+    for (const upload of this.entries) {
+      if (!isUnderWay(upload)) continue;
+      upload.abort.abort();
+      upload.state = { kind: 'failed', why: t('documents.signedOut') };
+    }
+  }
+
   async #check(upload: Upload): Promise<void> {
     const why = refusalOf(upload.file);
     if (why) {
@@ -75,6 +90,7 @@ export class Uploads {
     }
     // To find no duplicate is no reason not to send the file.
     const of = await this.transport.duplicate(upload.file).catch(() => null);
+    if (upload.state.kind !== 'checking') return;
     upload.state = of ? { kind: 'duplicate', of } : { kind: 'waiting' };
     this.#next();
   }
@@ -107,8 +123,9 @@ export class Uploads {
   }
 
   #fail(upload: Upload, thrown: unknown): void {
-    if (thrown instanceof ApiError && thrown.status === 401) reportFailure(thrown);
-    upload.state = { kind: 'failed', why: explain(thrown) };
+    const isSignedOut = thrown instanceof ApiError && thrown.status === 401;
+    upload.state = { kind: 'failed', why: isSignedOut ? t('documents.signedOut') : explain(thrown) };
+    if (isSignedOut) reportFailure(thrown);
   }
 
   /** Many files are one message. */
@@ -134,11 +151,13 @@ function overHttp(projectId: string): Transport {
   };
 }
 
-const ofProjects = new Map<string, Uploads>();
+const known = new Map<string, Uploads>();
+whenSignedOut(() => { for (const uploads of known.values()) uploads.stop(); });
 
-/** The files on their way into a project: one list, whoever asks. */
+/** The present user's files on their way into a project: one list, whoever asks. */
 export function uploadsOf(projectId: string): Uploads {
-  const found = ofProjects.get(projectId) ?? new Uploads(projectId);
-  ofProjects.set(projectId, found);
+  const key = `${currentUser()?.email} ${projectId}`;
+  const found = known.get(key) ?? new Uploads(projectId);
+  known.set(key, found);
   return found;
 }

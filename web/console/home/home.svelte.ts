@@ -70,6 +70,7 @@ export class HomeState {
     return () => {
       for (const end of ends) end();
       for (const unfollow of this.#followed.values()) unfollow();
+      this.#followed.clear();
     };
   }
 

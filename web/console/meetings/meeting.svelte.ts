@@ -21,13 +21,17 @@ export class OpenMeeting implements RecordingPage {
   meeting = $state.raw<MeetingState | null>(null);
   /** Whether it does not exist, or is not open to this user. */
   isMissing = $state(false);
-  readonly corrections = new Corrections();
+  readonly corrections: Corrections;
   readonly importing: RecordingImport;
   readonly invitations: LiveList<Invitation>;
   readonly #reload = coalesce(() => this.load());
+  /** How often the topic has told of something. */
+  #told = 0;
 
-  constructor(readonly project: Project, readonly id: string) {
-    this.importing = new RecordingImport(id);
+  /** `former`: the same meeting as it was open before, whose work goes on here. */
+  constructor(readonly project: Project, readonly id: string, former?: OpenMeeting) {
+    this.corrections = former?.corrections ?? new Corrections();
+    this.importing = former?.importing ?? new RecordingImport(id);
     this.invitations = new LiveList<Invitation>((cursor, limit) =>
       api.GET('/api/meetings/{meetingId}/invitations', { params: { path: this.path, query: { limit, ...(cursor && { cursor }) } } }));
   }
@@ -55,6 +59,7 @@ export class OpenMeeting implements RecordingPage {
     const end = this.project.on([], () => this.#reload.request());
     const unfollow = this.project.follow(`meeting:${this.id}`, {
       snapshot: (data) => {
+        this.#told += 1;
         this.meeting = MeetingState.of(data as Snapshot);
         // Corrections may have been missed.
         this.corrections.missedChanges();
@@ -70,10 +75,14 @@ export class OpenMeeting implements RecordingPage {
   }
 
   readonly load = (): Promise<void> => attempt(async () => {
+    const told = this.#told;
     try {
       const details = await unwrap(api.GET('/api/meetings/{meetingId}', { params: { path: this.path } }));
       const [participants, recordings] = await Promise.all([this.#participants(), this.#recordings()]);
-      this.meeting = MeetingState.of({ meeting: details, participants, recordings });
+      // Answers that were overtaken by what was told meanwhile are better than none, but not than that.
+      const isOvertaken = this.#told !== told;
+      if (!isOvertaken || !this.meeting) this.meeting = MeetingState.of({ meeting: details, participants, recordings });
+      if (isOvertaken) this.#reload.request();
       this.details = details;
       this.isMissing = false;
     } catch (thrown) {
@@ -103,6 +112,7 @@ export class OpenMeeting implements RecordingPage {
   #happened(event: TopicEvent): void {
     if (event.event === 'transcript.changed') return this.corrections.changed((event.data as { recordingId: string }).recordingId);
     if (event.event.startsWith('invitation.')) return this.invitations.request();
+    this.#told += 1;
     this.meeting = this.meeting?.fold(event) ?? null;
     // The version and what the reader may do come by GET alone.
     if (event.event.startsWith('meeting.')) this.#reload.request();
@@ -116,7 +126,8 @@ export function openMeeting(project: Project, id: string): OpenMeeting {
   const key = `${currentUser()?.email} ${project.id} ${id}`;
   const known = open.get(key);
   if (known?.project === project) return known;
-  const meeting = new OpenMeeting(project, id);
+  // A page that was left and entered again has made another project.
+  const meeting = new OpenMeeting(project, id, known);
   open.set(key, meeting);
   return meeting;
 }

@@ -17,6 +17,7 @@ export function coalesce(work: () => Promise<void>, delayMs = 100): { request: (
   };
   const cancel = (): void => {
     clearTimeout(timer);
+    timer = undefined;
     isWanted = false;
   };
   return { request, cancel };

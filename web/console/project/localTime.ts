@@ -14,13 +14,6 @@ export function localInput(at: Date): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-/** As `2026-11-24T10:00:00+02:00`: e-mails show the time at this offset. */
-export function withOffset(at: Date): string {
-  const minutes = -at.getTimezoneOffset();
-  const two = (value: number): string => String(Math.trunc(value)).padStart(2, '0');
-  return `${localInput(at)}:00${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
-}
-
 const MINUTE_MS = 60_000;
 
 /** The minutes by which the clocks of a zone are ahead of UTC at an instant. */

@@ -44,13 +44,16 @@ export class Project {
 
   /** Loads the project and follows it; returns what ends that. */
   start(): () => void {
+    let isOver = false;
     void this.reload().then(() => {
-      if (!this.isMissing) this.#follow();
+      // Nobody would end a socket that is opened after the end.
+      if (!isOver && !this.isMissing) this.#follow();
     });
     this.#polling = setInterval(() => {
       if (!this.isConnected && navigator.onLine) this.#tell(null);
     }, POLL_MS);
     return () => {
+      isOver = true;
       clearInterval(this.#polling);
       this.#reload.cancel();
       this.#socket.close();

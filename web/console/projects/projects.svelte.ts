@@ -1,6 +1,6 @@
 // The projects of the signed-in user: all of them for the navigation, and what is found for the page.
 
-import { attempt } from '$shared/account.svelte';
+import { attempt, currentUser, whenSignedOut } from '$shared/account.svelte';
 import { api, pages, unwrap, type Schemas } from '$shared/api/client';
 
 export type Project = Schemas['Project'];
@@ -18,9 +18,17 @@ class Projects {
   waiting = $state.raw<ReadonlyMap<string, number>>(new Map());
 
   load = (): Promise<void> => attempt(async () => {
-    this.items = await listed({ status: 'ACTIVE' });
+    const asker = currentUser()?.email;
+    const items = await listed({ status: 'ACTIVE' });
+    if (asker !== currentUser()?.email) return;
+    this.items = items;
     this.isLoaded = true;
   });
+
+  /** Forgets the projects of a user who is gone. */
+  clear(): void {
+    [this.items, this.isLoaded, this.waiting] = [[], false, new Map()];
+  }
 
   async create(name: string, description: string): Promise<Project> {
     const project = await unwrap(api.POST('/api/projects', { body: { name, description } }));
@@ -31,12 +39,13 @@ class Projects {
   /** Looks for what waits in these projects, where the user is one who decides. */
   async lookForWaiting(projects: readonly Project[]): Promise<void> {
     const left = projects.filter(({ status, myRole, counts }) => status === 'ACTIVE' && myRole !== 'STAKEHOLDER' && counts.requirements > 0).slice(0, MOST_ASKED);
+    const asker = currentUser()?.email;
     const lane = async (): Promise<void> => {
       for (let project = left.shift(); project; project = left.shift()) {
         const params = { path: { projectId: project.id }, query: { limit: 1, status: 'NEEDS_REVIEW' as const } };
         // To not know it is no fault of the page.
         const found = await unwrap(api.GET('/api/projects/{projectId}/requirements', { params })).catch(() => null);
-        if (found) this.waiting = new Map(this.waiting).set(project.id, found.totalCount);
+        if (found && asker === currentUser()?.email) this.waiting = new Map(this.waiting).set(project.id, found.totalCount);
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
@@ -53,3 +62,4 @@ export async function listed(filter: { status?: Project['status']; search?: stri
 }
 
 export const projects = new Projects();
+whenSignedOut(() => projects.clear());

@@ -19,8 +19,8 @@ export type Verdict =
 export type RequirementEdit = Schemas['EditRequirement'];
 export type StoryEdit = Schemas['EditUserStory'];
 
-/** How the last change is taken back. */
-interface Undo { words: string; run: () => Promise<void> }
+/** Takes the last change back; gives what to say then, null for nothing. */
+type Undo = () => Promise<string | null>;
 
 /** The most items of one call. */
 const MOST_AT_ONCE = 200;
@@ -58,15 +58,16 @@ export class Decisions {
     dismissKey(TOAST);
     if (!undo) return notify(t('results.undo.nothing'));
     this.#undo = null;
+    let words: string | null;
     try {
-      await undo.run();
+      words = await undo();
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
       if (thrown.status === 412) notify(t('results.undo.changed'), 'fault');
       else reportFailure(thrown);
       return;
     }
-    notify(undo.words, 'news', { key: TOAST });
+    if (words !== null) notify(words, 'news', { key: TOAST });
   };
 
   /** Decides about one item: shown at once, and taken back where the server refuses, which is said then. Returns whether it was done. */
@@ -93,7 +94,7 @@ export class Decisions {
       return saved;
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
-      await this.#refused(item, thrown);
+      await this.refused(item, thrown);
       return null;
     } finally {
       this.sending -= 1;
@@ -132,12 +133,10 @@ export class Decisions {
     this.results.put(saved);
     if (Object.keys(edit).length === 0) return this.#offer(t('results.approved', { code: item.code }), this.#undoOf([item], Promise.resolve([saved]), 'APPROVED'));
     const former = Object.fromEntries(Object.keys(edit).map((name) => [name, formerOf(item, name)]));
-    this.#offer(t(isApproved ? 'results.savedAndApproved' : 'results.saved', { code: item.code }), {
-      words: t('results.undo.edit', { code: item.code }),
-      run: async () => {
-        this.results.put(await this.#edit(saved, former));
-        this.results.chosen = item.id;
-      },
+    this.#offer(t(isApproved ? 'results.savedAndApproved' : 'results.saved', { code: item.code }), async () => {
+      this.results.put(await this.#edit(saved, former));
+      this.results.chosen = item.id;
+      return t('results.undo.edit', { code: item.code });
     });
   }
 
@@ -155,9 +154,9 @@ export class Decisions {
   /** Takes the former text of a story back. */
   #undoOfRegeneration(former: Extract<Reviewed, { kind: 'USER_STORY' }>, story: UserStory): Undo {
     const edit = Object.fromEntries(STORY_FIELDS.map((name) => [name, formerOf(former, name)]));
-    return {
-      words: t('results.undo.edit', { code: former.code }),
-      run: async () => this.results.put(await this.#edit({ ...former, of: story }, edit)),
+    return async () => {
+      this.results.put(await this.#edit({ ...former, of: story }, edit));
+      return t('results.undo.edit', { code: former.code });
     };
   }
 
@@ -169,27 +168,36 @@ export class Decisions {
   /** What was decided is taken back by reopening; what was reopened gets its former status again where that needs no reason. */
   #undoOf(before: readonly Reviewed[], after: Promise<readonly Reviewed[]>, decision: Decision): Undo | null {
     const [first] = before;
-    const words = before.length === 1 && first ? t('results.undo.reopened', { code: first.code }) : t('results.many.reopened', { count: before.length });
-    if (decision !== 'NEEDS_REVIEW') return { words, run: () => this.#setAll(after, { workflowStatus: 'NEEDS_REVIEW' }) };
+    const code = before.length === 1 && first ? first.code : null;
+    if (decision !== 'NEEDS_REVIEW') {
+      return () => this.#setAll(after, { workflowStatus: 'NEEDS_REVIEW' }, (count) => (code === null ? t('results.many.reopened', { count }) : t('results.undo.reopened', { code })));
+    }
     if (this.results.project.details?.signedApprovals) return null;
     if (!before.every(({ of }) => of.workflowStatus === 'APPROVED')) return null;
-    const again = before.length === 1 && first ? t('results.approved', { code: first.code }) : t('results.many.approved', { count: before.length });
-    return { words: again, run: () => this.#setAll(after, { workflowStatus: 'APPROVED' }) };
+    return () => this.#setAll(after, { workflowStatus: 'APPROVED' }, (count) => (code === null ? t('results.many.approved', { count }) : t('results.approved', { code })));
   }
 
-  async #setAll(decided: Promise<readonly Reviewed[]>, body: Schemas['UpdateItemStatus']): Promise<void> {
+  /** Those that were changed meanwhile stay as they are, which is said. Gives what `words` says of how many were set, null where none was. */
+  async #setAll(decided: Promise<readonly Reviewed[]>, body: Schemas['UpdateItemStatus'], words: (count: number) => string): Promise<string | null> {
     const items = await decided;
     const [only] = items;
     if (items.length === 1 && only) {
       this.results.put(await this.#send(only, body));
       this.results.chosen = only.id;
-      return;
+      return words(1);
     }
-    for (let from = 0; from < items.length; from += MOST_AT_ONCE) {
-      const part = items.slice(from, from + MOST_AT_ONCE).map(({ kind, id, of }) => ({ targetType: kind, id, version: of.version }));
-      await unwrap(api.POST('/api/projects/{projectId}/items/status', { params: { path: this.results.project.path }, body: { ...body, items: part } }));
+    let refused = 0;
+    try {
+      for (let from = 0; from < items.length; from += MOST_AT_ONCE) {
+        const part = items.slice(from, from + MOST_AT_ONCE).map(({ kind, id, of }) => ({ targetType: kind, id, version: of.version }));
+        const answer = await unwrap(api.POST('/api/projects/{projectId}/items/status', { params: { path: this.results.project.path }, body: { ...body, items: part } }));
+        refused += answer.items.filter(({ ok }) => !ok).length;
+      }
+    } finally {
+      await this.results.refresh(items.map(({ id }) => id));
     }
-    await this.results.refresh(items.map(({ id }) => id));
+    if (refused > 0) notify(t('results.many.refused', { count: refused }), 'fault');
+    return items.length > refused ? words(items.length - refused) : null;
   }
 
   async #send({ kind, id, of }: Reviewed, body: Schemas['UpdateItemStatus']): Promise<Reviewed> {
@@ -214,8 +222,8 @@ export class Decisions {
     return itemOf({ kind, of: await unwrap(api.PATCH('/api/projects/{projectId}/user-stories/{userStoryId}', { params, body: body as StoryEdit })) });
   }
 
-  /** Somebody else was quicker: what is there now is shown. */
-  async #refused(item: Reviewed, error: ApiError): Promise<void> {
+  /** Says why an item was not changed. Where somebody else was quicker, what is there now is shown. */
+  async refused(item: Reviewed, error: ApiError): Promise<void> {
     if (error.status !== 412 && error.status !== 409) return reportFailure(error);
     await this.results.refresh([item.id]);
     const action = { words: t('results.look'), act: () => { this.results.chosen = item.id; } };

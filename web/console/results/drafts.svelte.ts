@@ -1,5 +1,7 @@
-// Edits under way, by item: an edit stays when its reader looks at another item, or when the item changes elsewhere.
+// Edits and comments under way, by item: they stay when their reader looks at another item or at another view, when the session
+// expires, or when the item changes elsewhere.
 
+import { currentUser } from '$shared/account.svelte';
 import { SvelteMap } from 'svelte/reactivity';
 import type { Requirement, Reviewed, UserStory } from './items';
 
@@ -76,6 +78,11 @@ export class Draft {
 export class Drafts {
   readonly #drafts = new SvelteMap<string, Draft>();
 
+  /** Whether anything is written in any of them. */
+  get areChanged(): boolean {
+    return [...this.#drafts.values()].some(({ changed: names }) => names.length > 0);
+  }
+
   begin(item: Reviewed): void {
     if (!this.#drafts.has(item.id)) this.#drafts.set(item.id, new Draft(item));
   }
@@ -91,4 +98,27 @@ export class Drafts {
   end(id: string): void {
     this.#drafts.delete(id);
   }
+}
+
+/** What its reader has begun in the results of a project. */
+export class Work {
+  readonly drafts = new Drafts();
+  /** Comments that are not sent yet, by item. */
+  readonly comments = new Map<string, string>();
+
+  constructor() {
+    addEventListener('beforeunload', (event) => {
+      if (this.drafts.areChanged || this.comments.size > 0) event.preventDefault();
+    });
+  }
+}
+
+const begun = new Map<string, Work>();
+
+/** What the present user has begun in the results of a project. */
+export function workOf(projectId: string): Work {
+  const key = `${currentUser()?.email} ${projectId}`;
+  const work = begun.get(key) ?? new Work();
+  begun.set(key, work);
+  return work;
 }

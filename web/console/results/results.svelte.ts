@@ -8,7 +8,7 @@ import type { TopicEvent } from '$shared/topics/socket';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { coalesce } from '../project/coalesce';
 import type { Project } from '../project/project.svelte';
-import { Drafts } from './drafts.svelte';
+import { workOf, type Drafts } from './drafts.svelte';
 import { listed, NONE, type Filters } from './filters';
 import { dayOf, isReviewed, itemOf, KINDS, statusOf, type Item, type Kind, type Requirement, type Reviewed, type UserStory } from './items';
 
@@ -33,9 +33,9 @@ export class Results {
   /** Names of documents and recordings, by their ids. */
   readonly names = new SvelteMap<string, string>();
   readonly texts: DocumentTexts;
-  readonly drafts = new Drafts();
+  readonly drafts: Drafts;
   /** Comments that are not sent yet, by item. */
-  readonly comments = new Map<string, string>();
+  readonly comments: Map<string, string>;
   readonly today = dayOf(new Date());
 
   #reviewed = $state.raw<readonly Reviewed[]>([]);
@@ -54,6 +54,7 @@ export class Results {
 
   constructor(readonly project: Project) {
     this.texts = new DocumentTexts(project.id);
+    ({ drafts: this.drafts, comments: this.comments } = workOf(project.id));
   }
 
   /** All items, as they are expected to be. */

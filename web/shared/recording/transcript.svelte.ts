@@ -24,6 +24,9 @@ export function speakerName({ participantId, name }: TranscriptSegment['speaker'
   return number ? t('transcript.speaker', { number }) : name;
 }
 
+/** The speaker of a quote, of whom the name alone is told. */
+export const quotedSpeakerName = (name: string): string => speakerName({ participantId: null, name });
+
 export class RecordingTranscript {
   transcript = $state.raw<Transcript | null>(null);
   /** The version that is being made or failed. */

@@ -16,6 +16,8 @@ let last = 0;
 export const toasts = $state<Toast[]>([]);
 
 export function notify(text: string, kind: Toast['kind'] = 'news', { action, key }: Options = {}): void {
+  // What fails again and again, such as a poll without a connection, is said once, until it is dismissed.
+  if (kind === 'fault' && !action && toasts.some((toast) => toast.kind === 'fault' && !toast.action && toast.text === text)) return;
   const id = ++last;
   if (key !== undefined) dismissKey(key);
   toasts.push({ id, text, kind, action, key });
@@ -29,6 +31,11 @@ export function dismiss(id: number): void {
 
 export function dismissKey(key: string): void {
   remove((toast) => toast.key === key);
+}
+
+/** Takes away the messages about which something can be done: who may do it is gone. */
+export function dismissActions(): void {
+  for (const { id, action } of [...toasts]) if (action) dismiss(id);
 }
 
 function remove(isMeant: (toast: Toast) => boolean): void {

@@ -20,9 +20,9 @@ export const fullTime = (at: string): string =>
 export const listOf = (items: string[]): string =>
   format('list', (locale) => new Intl.ListFormat(locale, { type: 'conjunction' })).format(items);
 
-/** The name of a language, in the page's own. */
-export const languageName = (tag: string): string =>
-  format('languages', (locale) => new Intl.DisplayNames(locale, { type: 'language' })).of(tag) ?? tag;
+/** The name of a language, in the reader's own: by its code, such as `en` or `EN`. */
+export const languageName = (code: string): string =>
+  format('languages', (locale) => new Intl.DisplayNames(locale, { type: 'language' })).of(code) ?? code;
 
 /** The size of a file, such as "12.3 MB". */
 export const megabytes = (bytes: number): string => {

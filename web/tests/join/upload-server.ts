@@ -3,9 +3,14 @@
 import { digestOf } from '../../shared/recording/transport';
 import type { Clock } from '../../shared/clock';
 
-/** Lets everything run that waits for nothing but its turn. */
+const nothing = new ArrayBuffer(0);
+
+/** Lets everything run that waits for nothing but its turn, among the threads that digest and read files as well. */
 export const settled = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((over) => setTimeout(over, 0));
+  for (let turn = 0; turn < 20; turn += 1) {
+    await Promise.all([digestOf(nothing), digestOf(nothing), digestOf(nothing), digestOf(nothing)]);
+    await new Promise((over) => setTimeout(over, 0));
+  }
 };
 
 export class ManualClock implements Clock {

@@ -1,7 +1,9 @@
 // What the home of a project says of the past: one list of what happened, and the decisions of each day.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { activityOf, type Found } from '../../console/home/activity';
 import { decisionsByDay } from '../../console/home/decisions';
+import { HomeState } from '../../console/home/home.svelte';
+import type { Project } from '../../console/project/project.svelte';
 import type { Schemas } from '../../shared/api/client';
 
 type Decision = Schemas['ApprovalEvent'];
@@ -42,4 +44,26 @@ test('each of the last days has its decisions; an edit that changes no status is
 
 test('a day of which decisions may be missing is left out', () => {
   expect(summary([on(24, 'NEEDS_REVIEW', 'APPROVED'), on(23, 'NEEDS_REVIEW', 'APPROVED')], false)).toEqual(['24: 1 0 0']);
+});
+
+test('a home that is left and entered again follows its meetings again', async () => {
+  const meeting = { id: 'm', scheduledAt: at(0), createdAt: at(0) };
+  vi.stubGlobal('fetch', async (request: Request) => {
+    const isMeeting = request.url.includes('/meetings');
+    return Response.json({ isSuccess: true, data: { items: isMeeting ? [meeting] : [], nextCursor: null, totalCount: 0 }, message: '', statusCode: 200, errors: [] });
+  });
+  const followed: string[] = [];
+  const follow = (topic: string) => {
+    followed.push(topic);
+    return () => { followed.splice(followed.indexOf(topic), 1); };
+  };
+  const home = new HomeState({ path: { projectId: 'p' }, isAnalyst: false, on: () => () => undefined, follow } as unknown as Project);
+  const end = home.start();
+  await vi.waitFor(() => expect(followed).toEqual(['meeting:m']));
+  end();
+  expect(followed).toEqual([]);
+  const endAgain = home.start();
+  await vi.waitFor(() => expect(followed).toEqual(['meeting:m']));
+  endAgain();
+  vi.unstubAllGlobals();
 });

@@ -1,5 +1,5 @@
 // Files on their way into a project: what is refused, sent, repeated and stopped.
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { MOST_BYTES, refusalOf, sha256 } from '../../console/documents/acceptance';
 import type { ToSend } from '../../console/documents/send';
 import { Uploads, type Transport } from '../../console/documents/uploads.svelte';
@@ -10,6 +10,15 @@ const file = (name: string, content = 'The portal shall be quiet.'): File => new
 const documentOf = (name: string): Document => ({ id: name, fileName: name, createdAt: '2026-11-24T10:00:00.000Z' }) as Document;
 const kinds = (uploads: Uploads): string[] => uploads.entries.map(({ file: { name }, state }) => `${name} ${state.kind}`);
 const settled = (): Promise<void> => new Promise((resolve) => { setTimeout(resolve, 5); });
+
+const made: Uploads[] = [];
+const uploadsTo = (transport: Transport): Uploads => {
+  const uploads = new Uploads('p', transport);
+  made.push(uploads);
+  return uploads;
+};
+// What is under way keeps the page from being left: no test leaves that to the next.
+afterEach(() => { for (const uploads of made.splice(0)) uploads.stop(); });
 
 /** A server that answers when it is told to. */
 function held(duplicates: readonly string[] = []): { transport: Transport; sent: (ToSend & { answer: (error?: Error) => void })[] } {
@@ -37,7 +46,7 @@ test('the digest of a file is the one that the interface gives', async () => {
 
 test('two files are sent at once, the third when one of them is stored, and what is refused is not sent', async () => {
   const { transport, sent } = held();
-  const uploads = new Uploads('p', transport);
+  const uploads = uploadsTo(transport);
   const stored = vi.fn();
   uploads.stored = stored;
   uploads.add([file('a.md'), file('b.md'), file('c.md'), file('photo.png')]);
@@ -56,7 +65,7 @@ test('two files are sent at once, the third when one of them is stored, and what
 
 test('a file that failed is sent again with the same key, so that it takes effect once', async () => {
   const { transport, sent } = held();
-  const uploads = new Uploads('p', transport);
+  const uploads = uploadsTo(transport);
   uploads.add([file('a.md')]);
   await settled();
   sent[0]?.answer(ApiError.offline());
@@ -70,7 +79,7 @@ test('a file that failed is sent again with the same key, so that it takes effec
 
 test('a file that is there already waits for a decision', async () => {
   const { transport, sent } = held(['a.md']);
-  const uploads = new Uploads('p', transport);
+  const uploads = uploadsTo(transport);
   uploads.add([file('a.md')]);
   await settled();
   expect(kinds(uploads)).toEqual(['a.md duplicate']);
@@ -82,7 +91,7 @@ test('a file that is there already waits for a decision', async () => {
 
 test('a file that is stopped ends its call and makes room for the next', async () => {
   const { transport, sent } = held();
-  const uploads = new Uploads('p', transport);
+  const uploads = uploadsTo(transport);
   uploads.add([file('a.md'), file('b.md'), file('c.md')]);
   await settled();
   const [upload] = uploads.entries;
@@ -90,4 +99,35 @@ test('a file that is stopped ends its call and makes room for the next', async (
   await settled();
   expect(sent[0]?.signal.aborted).toBe(true);
   expect(kinds(uploads)).toEqual(['b.md sending', 'c.md sending']);
+});
+
+test('what is under way stops when the session ends, and can be sent again', async () => {
+  const { transport, sent } = held(['late.md']);
+  let answer = (): void => undefined;
+  const slow: Transport = { ...transport, duplicate: (toCheck) => (toCheck.name === 'late.md' ? new Promise((resolve) => { answer = () => resolve(null); }) : transport.duplicate(toCheck)) };
+  const uploads = uploadsTo(slow);
+  uploads.add([file('a.md'), file('b.md'), file('c.md'), file('late.md'), file('photo.png')]);
+  await settled();
+  expect(kinds(uploads)).toEqual(['a.md sending', 'b.md sending', 'c.md waiting', 'late.md checking', 'photo.png refused']);
+  uploads.stop();
+  answer();
+  await settled();
+  expect(kinds(uploads)).toEqual(['a.md failed', 'b.md failed', 'c.md failed', 'late.md failed', 'photo.png refused']);
+  expect(sent.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+  expect(uploads.isBusy).toBe(false);
+  const [upload] = uploads.entries;
+  if (upload) uploads.retry(upload);
+  expect(sent).toHaveLength(3);
+});
+
+test('the page asks before it is left while a file is under way, whichever view is shown', async () => {
+  const { transport } = held();
+  const uploads = uploadsTo(transport);
+  const leave = (): boolean => dispatchEvent(new Event('beforeunload', { cancelable: true }));
+  expect(leave()).toBe(true);
+  uploads.add([file('a.md')]);
+  await settled();
+  expect(leave()).toBe(false);
+  uploads.stop();
+  expect(leave()).toBe(true);
 });

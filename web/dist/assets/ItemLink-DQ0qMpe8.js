@@ -1,1 +1,0 @@
-import"./errors-7cKUyEKW.js";import{Ct as e,Rt as t,at as n,kt as r,lt as i,st as a,z as o,zt as s}from"./text.svelte-DKHJObDW.js";import{r as c}from"./route.svelte-BiVXV9SW.js";var l=i(`<a class="code svelte-1h9s55o"> </a>`);function u(i,u){s(u,!0);var d=l(),f=r(d,!0);e(e=>{o(d,`href`,e),n(f,u.code)},[()=>c(u.projectId,`results`,u.code)]),a(i,d),t()}export{u as t};

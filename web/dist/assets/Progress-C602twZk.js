@@ -1,1 +1,0 @@
-import"./errors-7cKUyEKW.js";import{Ct as e,V as t,lt as n,st as r,z as i}from"./text.svelte-DKHJObDW.js";var a=n(`<progress max="100" class="svelte-17svr3i"></progress>`);function o(n,o){var s=a();e(()=>{t(s,o.value),i(s,`aria-label`,o.label)}),r(n,s)}export{o as t};

@@ -1,1 +1,0 @@
-import"./errors-7cKUyEKW.js";import{Ct as e,Dt as t,K as n,O as r,Q as i,Ut as a,lt as o,q as s,st as c}from"./text.svelte-DKHJObDW.js";var l=o(`<span><!></span>`);function u(o,u){let d=r(u,`tone`,3,`plain`),f=r(u,`dot`,3,!1);var p=l();let m;var h=t(p);i(h,()=>u.children),a(p),e(()=>m=n(p,1,s(d()),`svelte-j90jgp`,m,{dot:f()})),c(o,p)}export{u as t};

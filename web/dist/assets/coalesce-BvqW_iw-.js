@@ -1,1 +1,0 @@
-function e(e,t=100){let n,r=!1,i=!1,a=async()=>{n=void 0,r=!0,await e().finally(()=>{r=!1}),i&&(i=!1,o())},o=()=>{r?i=!0:n??=setTimeout(()=>void a(),t)};return{request:o,cancel:()=>{clearTimeout(n),i=!1}}}export{e as t};

@@ -1,1 +1,0 @@
-import{_ as e,w as t,y as n}from"./text.svelte-DKHJObDW.js";async function r(r){let i=await n(new Request(e(r)));if(!i.ok)throw t.of(i,await i.json().catch(()=>void 0));return i.blob()}function i(e,t){let n=URL.createObjectURL(e),r=document.createElement(`a`);r.href=n,r.download=t,r.click(),setTimeout(()=>URL.revokeObjectURL(n),6e4)}export{i as n,r as t};

@@ -1,1 +1,0 @@
-import{p as e,s as t}from"./text.svelte-DKHJObDW.js";var n=[`EN`,`AR`,`DE`,`ES`,`FR`,`IT`,`NL`,`PT`,`TR`,`ZH`,`JA`,`KO`,`HI`,`RU`],r=e=>new Intl.DisplayNames(t(),{type:`language`}).of(e.toLowerCase())??e;function i({isAuto:t}){let i=n.map(e=>[e,r(e)]);return t?[[`AUTO`,e(`language.AUTO`)],...i]:i}export{i as n,r as t};

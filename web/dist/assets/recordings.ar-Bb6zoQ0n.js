@@ -1,0 +1,1 @@
+export{t as default}from"./recordings.ar-BrF40kyj.js";
