@@ -8,6 +8,9 @@ use serde::Serialize;
 
 pub const JSON: &str = "application/json";
 
+/// From this size on it is worth while to return the unused part of a buffer.
+const LARGE_BYTES: usize = 64 * 1024;
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct JsonEnvelope<'a, T: Serialize, E: Serialize> {
@@ -24,7 +27,13 @@ struct JsonEnvelope<'a, T: Serialize, E: Serialize> {
 /// The data can't be serialized.
 pub fn success_bytes<T: Serialize>(status: u16, message: &str, data: &T) -> serde_json::Result<Vec<u8>> {
     let errors: &[()] = &[];
-    serde_json::to_vec(&JsonEnvelope { is_success: true, data: Some(data), message, status_code: status, errors })
+    let envelope = JsonEnvelope { is_success: true, data: Some(data), message, status_code: status, errors };
+    let mut bytes = serde_json::to_vec(&envelope)?;
+    // What is counted of a response is its length, and a buffer that grew has up to twice as much room.
+    if bytes.capacity() > LARGE_BYTES {
+        bytes.shrink_to_fit();
+    }
+    Ok(bytes)
 }
 
 /// Serializes an error into the envelope.
