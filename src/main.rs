@@ -133,7 +133,9 @@ fn run_server<F: Future<Output = Result<(), String>>>(
         }
     };
     colloquy::log::begin(&config.log);
-    match actix_web::rt::System::new().block_on(serve(config)) {
+    let served = actix_web::rt::System::new().block_on(serve(config));
+    colloquy::log::access::end();
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
             eprintln!("{fault}");

@@ -47,9 +47,15 @@ const fn metric(
 
 /// All metrics of the server and of the pipeline as a service of its own, by name. docs/operate.md has the same table; a test
 /// compares them.
-pub const DESCRIBED: [DescribedMetric; 26] = {
+pub const DESCRIBED: [DescribedMetric; 27] = {
     use MetricKind::{Counter, Gauge, Histogram};
     [
+        metric(
+            "colloquy_access_log_dropped_total",
+            Counter,
+            &[],
+            "Lines of the access log that were dropped because it could not be written fast enough",
+        ),
         metric("colloquy_buffered_bytes", Gauge, &[], "Memory held by large request bodies and answers, in bytes"),
         metric(
             "colloquy_build_info",

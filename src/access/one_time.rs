@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue};
 use crate::http::input::{Input, Raw};
+use crate::http::route_table::path_parameter;
 use crate::keys::{Secret, random};
 
 /// The pattern of such a token in the OpenAPI document.
@@ -82,7 +83,7 @@ impl Field for OneTimeToken {
 /// The `{token}` of the path.
 impl Input for OneTimeToken {
     async fn take(request: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
-        Ok(Self(request.match_info().get("token").unwrap_or_default().to_owned()))
+        Ok(Self(path_parameter(request, "token").to_owned()))
     }
 }
 

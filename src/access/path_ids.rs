@@ -5,6 +5,7 @@ use actors::ids::Id;
 
 use crate::http::code::Code;
 use crate::http::error::{ApiError, FieldError};
+use crate::http::route_table::path_parameter;
 
 /// The ids in a request's path.
 pub struct PathIds<'a>(&'a HttpRequest);
@@ -20,7 +21,7 @@ impl<'a> PathIds<'a> {
     /// # Errors
     /// 400 if it is not a UUID.
     pub fn id<T>(&self, name: &'static str) -> Result<Id<T>, ApiError> {
-        let text = self.0.match_info().get(name).unwrap_or_default();
+        let text = path_parameter(self.0, name);
         text.parse().map_err(|_| ApiError {
             faults: vec![FieldError::of(Code::BAD_REQUEST, Some(name.to_owned()), "This must be a UUID.")],
             ..ApiError::with_message(Code::BAD_REQUEST, format!("The {name} in the path is not a UUID."))

@@ -61,7 +61,7 @@ pub fn key(request: &HttpRequest, owner: Option<KeyOwner>) -> Result<Option<Idem
             "An Idempotency-Key must have 1 to 255 visible ASCII characters.",
         ));
     }
-    let path = request.path().to_ascii_lowercase();
+    let path = request.path().trim_end_matches('/').to_ascii_lowercase();
     let scope = format!("{}\n{}\n{}\n{}", owner.id, request.method(), path, text);
     Ok(Some(IdempotencyKey { scope: digest(scope.as_bytes()), user_id: owner.user_id }))
 }

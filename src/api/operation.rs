@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use actix_web::dev::Payload as DevPayload;
 use actix_web::http::Method;
-use actix_web::{HttpRequest, HttpResponse, Route, web};
+use actix_web::{HttpRequest, HttpResponse};
 use actors::ids::Id;
 use actors::live::RequestId;
 use futures_util::FutureExt;
@@ -25,6 +25,7 @@ use crate::http::mounted::{Mounted, Need};
 use crate::http::pace::Pace;
 use crate::http::ready::PreparedAnswer;
 use crate::http::request_id;
+use crate::http::route_table::{Endpoint, Handler};
 use crate::http::state::Http;
 use crate::tasks::{self, Tasks};
 
@@ -35,15 +36,15 @@ pub struct Authorized<R, I> {
     pub request_id: RequestId,
     /// The message of a success, for responses that are serialized before the operation returns them.
     pub message: &'static str,
-    /// The id of the resource that this request creates. A request repeated with the same Idempotency-Key gets the same
-    /// id.
-    new_id: Uuid,
+    /// The id of the resource that this request creates; `None` if it creates none. A request repeated with the same
+    /// Idempotency-Key gets the same id.
+    new_id: Option<Uuid>,
 }
 
 impl<R, I> Authorized<R, I> {
     #[must_use]
     pub fn new_id<T>(&self) -> Id<T> {
-        Id::from_uuid(self.new_id)
+        self.new_id.map_or_else(Id::generate, Id::from_uuid)
     }
 }
 
@@ -68,11 +69,11 @@ pub struct Operation {
     pub message: &'static str,
     /// The states that must be mounted for it.
     pub needs: Vec<Need>,
-    route: Mount,
+    mount: Mount,
 }
 
-/// Builds the route once the message of a success is known.
-type Mount = Rc<dyn Fn(&'static str) -> Route>;
+/// Builds the handler once the message of a success is known.
+type Mount = Rc<dyn Fn(&'static str) -> Handler>;
 
 impl Operation {
     /// An operation that only reads. It is cancelled when the client disconnects.
@@ -86,13 +87,9 @@ impl Operation {
         F: Fn(Authorized<R, I>, S) -> Fut + Clone + 'static,
         Fut: Future<Output = Result<A, ApiError>> + 'static,
     {
-        let mounted = method.clone();
-        let mount = move |message: &'static str| {
+        let mount = move |message: &'static str| -> Handler {
             let handler = handler.clone();
-            web::method(mounted.clone()).to(move |request: HttpRequest, payload: web::Payload| {
-                let handler = handler.clone();
-                async move { guarded(read(request, payload.into_inner(), message, handler)).await }
-            })
+            Rc::new(move |request, payload| guarded(read(request, payload, message, handler.clone())).boxed_local())
         };
         Self::described::<R, I, S, A>(method, path, id, false, Rc::new(mount))
     }
@@ -112,12 +109,10 @@ impl Operation {
         let keyed = method == Method::POST
             && A::REPLAYABLE
             && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Signed | Who::Internal | Who::Service);
-        let mounted = method.clone();
-        let mount = move |message: &'static str| {
+        let mount = move |message: &'static str| -> Handler {
             let handler = handler.clone();
-            web::method(mounted.clone()).to(move |request: HttpRequest, payload: web::Payload| {
-                let handler = handler.clone();
-                async move { guarded(write(request, payload.into_inner(), keyed, message, handler)).await }
+            Rc::new(move |request, payload| {
+                guarded(write(request, payload, keyed, message, handler.clone())).boxed_local()
             })
         };
         Self::described::<R, I, S, A>(method, path, id, keyed, Rc::new(mount))
@@ -128,7 +123,7 @@ impl Operation {
         path: &'static str,
         id: &'static str,
         keyed: bool,
-        route: Mount,
+        mount: Mount,
     ) -> Self {
         Self {
             tag: "",
@@ -145,7 +140,7 @@ impl Operation {
             answer: A::describe(),
             message: "",
             needs: [vec![Need::of::<R::Guard>()], R::needs(), I::needs(), vec![Need::of::<S>()]].concat(),
-            route,
+            mount,
         }
     }
 
@@ -165,9 +160,10 @@ impl Operation {
         Self { message, ..self }
     }
 
+    /// The operation for the table of a listener.
     #[must_use]
-    pub fn route(&self) -> Route {
-        (self.route)(self.message)
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint { method: self.method.clone(), path: self.path, handler: (self.mount)(self.message) }
     }
 }
 
@@ -208,8 +204,7 @@ where
     let state = S::of(&request)?;
     let access = admit::<R>(&request).await?;
     let input = I::take(&request, arriving(payload, R::WHO, &Http::of(&request)?)).await?;
-    let new_id = Id::<()>::generate().uuid();
-    let allowed = Authorized { access, input, request_id: request_id::of(&request), message, new_id };
+    let allowed = Authorized { access, input, request_id: request_id::of(&request), message, new_id: None };
     handler(allowed, state).await?.respond(&request, message)
 }
 
@@ -249,7 +244,7 @@ where
     };
     let request_id = request_id::of(&request);
     let handle = move |input: I, new_id: Uuid| async move {
-        handler(Authorized { access, input, request_id, message, new_id }, state).await?.ready(message)
+        handler(Authorized { access, input, request_id, message, new_id: Some(new_id) }, state).await?.ready(message)
     };
     let work = effect(core.zip(claimed), input, handle);
     // The task continues even if the connection is reset.

@@ -101,7 +101,7 @@ sections! {
     Jira { client_id: String, client_secret: Hidden, redirect_url: String, auth_url: String, api_url: String }
     Github { client_id: String, client_secret: Hidden, redirect_url: String, web_url: String, api_url: String }
     Sockets { ticket_seconds: u64, per_account: usize, window_frames: usize, window_bytes: usize }
-    Log { filter: String, format: String }
+    Log { filter: String, format: String, access: bool }
 }
 
 /// A rate limit: at most `most` requests or attempts within `seconds`; a `most` of 0 means no limit.

@@ -1,7 +1,8 @@
-//! The outermost middleware: request ids, the access log and request metrics, security headers, paths in any case, and
-//! the envelope around errors of the framework.
+//! The outermost middleware: request ids, the operations, the access log and request metrics, security headers, and the
+//! envelope around errors of the framework.
 
 use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,7 +12,9 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::uri::PathAndQuery;
 use actix_web::http::{StatusCode, Uri};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpResponse, ResponseError};
+use actix_web::{Error, HttpMessage, HttpResponse, ResponseError};
+use actors::live::RequestId;
+use actors::time::{Clock, SystemClock};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
@@ -21,56 +24,22 @@ use super::error::ApiError;
 use super::head;
 use super::raw_connection::RawConnection;
 use super::request_id::{self, X_REQUEST_ID};
+use super::route_figures::RouteFigures;
+use super::route_table::{AllowedMethods, Found, RouteTable};
 use super::transit::Transit;
+use crate::log::access::{self, AccessLine};
 use crate::tasks::panic_text;
 
-/// The path templates of all routes, used to rewrite a path to its canonical case.
-#[derive(Debug, Default)]
-pub struct Paths(Vec<Vec<String>>);
-
-impl Paths {
-    pub fn new<'a>(templates: impl Iterator<Item = &'a str>) -> Self {
-        Self(templates.map(|template| template.split('/').map(str::to_owned).collect()).collect())
+/// Removes a slash at the end of a path that is no operation's. The pages of `/docs` refer to each other by it.
+fn without_slash(request: &mut ServiceRequest) {
+    let path = request.path();
+    let trimmed = path.trim_end_matches('/');
+    if trimmed.len() == path.len() || trimmed.is_empty() || path.starts_with("/docs") {
+        return;
     }
-
-    /// Returns the path with its fixed segments as the routes spell them and without a trailing slash. `None` if it has
-    /// this form already or matches no route.
-    #[must_use]
-    pub fn canonical(&self, path: &str) -> Option<String> {
-        let is_api = path.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("/api"));
-        let trailing = path.len() > 1 && path.ends_with('/');
-        let has_upper_case = is_api && path.bytes().any(|byte| byte.is_ascii_uppercase());
-        if !trailing && !has_upper_case {
-            return None;
-        }
-        let trimmed = path.trim_end_matches('/');
-        let given: Vec<&str> = trimmed.split('/').collect();
-        let fits = |template: &&Vec<String>| {
-            template.len() == given.len()
-                && template
-                    .iter()
-                    .zip(&given)
-                    .all(|(fixed, given)| fixed.starts_with('{') || fixed.eq_ignore_ascii_case(given))
-        };
-        let template = if is_api { self.0.iter().find(fits) } else { None };
-        match template {
-            Some(template) => {
-                let segment = |(fixed, given): (&String, &&str)| {
-                    if fixed.starts_with('{') { (*given).to_owned() } else { fixed.clone() }
-                };
-                Some(template.iter().zip(&given).map(segment).collect::<Vec<_>>().join("/"))
-            }
-            None if trailing && !trimmed.is_empty() && !path.starts_with("/docs") => Some(trimmed.to_owned()),
-            None => None,
-        }
-    }
-}
-
-fn rewrite(request: &mut ServiceRequest, paths: &Paths) {
-    let Some(path) = paths.canonical(request.path()) else { return };
     let with_query = match request.uri().query() {
-        Some(query) => format!("{path}?{query}"),
-        None => path,
+        Some(query) => format!("{trimmed}?{query}"),
+        None => trimmed.to_owned(),
     };
     let mut parts = request.uri().clone().into_parts();
     let Ok(path_and_query) = PathAndQuery::try_from(with_query) else { return };
@@ -84,7 +53,6 @@ fn rewrite(request: &mut ServiceRequest, paths: &Paths) {
 /// The settings of one listener's middleware.
 #[derive(Debug)]
 pub struct MiddlewareSettings {
-    pub paths: Paths,
     /// Whether the server's public URL is https. Browsers are then told never to use http (S19).
     pub over_tls: bool,
     /// The server's public URL; empty for a server without pages.
@@ -94,12 +62,14 @@ pub struct MiddlewareSettings {
     pub is_public: bool,
 }
 
-/// Handles one request; all other middleware runs inside.
+/// Handles one request: by the operation that the table has for it, else by what else is mounted. All other middleware
+/// runs inside, and has no part in operations.
 ///
 /// # Errors
 /// An error of the framework or a panic outside of any handler, as an envelope.
 pub async fn pass<B: MessageBody + 'static>(
     settings: Arc<MiddlewareSettings>,
+    table: Rc<RouteTable>,
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
@@ -107,9 +77,7 @@ pub async fn pass<B: MessageBody + 'static>(
     let in_flight = request.conn_data::<RawConnection>().map(RawConnection::begin);
     let id = request_id::accept(request.request());
     request_id::note(request.request(), Arc::clone(&id));
-    let method = head::method(request.method());
     let checked = head::check(request.head());
-    rewrite(&mut request, &settings.paths);
     // At the level ERROR, so that no log filter removes the request id from a line.
     let span = tracing::error_span!("request", request_id = %id);
     let origin = cors::listed_origin(request.request());
@@ -121,33 +89,84 @@ pub async fn pass<B: MessageBody + 'static>(
     }
     let missing_origin = cors::missing_origin(request.request(), &settings.app_url);
     let transit = Transit::begin(&request, in_flight);
+    let method = head::method(request.method());
+    let (handler, figures) = match table.find(request.method(), request.match_info().as_str()) {
+        Found::Operation(figures, handler, parameters) => {
+            request.extensions_mut().insert(parameters);
+            (Some(Rc::clone(handler)), Some(figures))
+        }
+        Found::OtherMethods(allow) => {
+            request.extensions_mut().insert(AllowedMethods(allow));
+            (None, None)
+        }
+        Found::Nothing => {
+            without_slash(&mut request);
+            (None, None)
+        }
+    };
     let work = async {
         checked?;
         let transit = transit?;
-        Ok::<_, Error>((transit, next.call(request).await?))
+        let response = match handler {
+            Some(handler) => {
+                let (request, payload) = request.into_parts();
+                let answer = handler(request.clone(), payload).await;
+                ServiceResponse::new(request, answer)
+            }
+            None => enveloped(next.call(request).await?),
+        };
+        Ok::<_, Error>((transit, response))
     };
     let answered = AssertUnwindSafe(work).catch_unwind().instrument(span.clone()).await;
     let _entered = span.enter();
     let answered =
         answered.unwrap_or_else(|panic| Err(ApiError::internal(format!("panic: {}", panic_text(&*panic))).into()));
-    match answered {
+    let answered = match answered {
         Ok((transit, response)) => {
-            let mut response = transit.end(enveloped(response), settings.is_public);
-            let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
+            let mut response = transit.end(response, settings.is_public);
             security_headers(response.headers_mut(), &id, settings.over_tls);
             cors::allow(response.headers_mut(), origin.as_ref());
-            access_log(method, &route, response.status(), started, missing_origin.as_deref());
             Ok(response)
         }
         Err(error) => {
             let failure = error.as_error::<ApiError>().cloned();
-            let failure = failure.unwrap_or_else(|| {
+            Err(failure.unwrap_or_else(|| {
                 let status = error.as_response_error().status_code();
                 ApiError { cause: Some(error.to_string().into()), ..ApiError::of(Code::of_status(status.as_u16())) }
-            });
-            access_log(method, "none", failure.status_code(), started, missing_origin.as_deref());
-            Err(ErrorWithHeaders { failure, id: id.to_string(), origin, over_tls: settings.over_tls }.into())
+            }))
         }
+    };
+    let (figures, status) = match &answered {
+        Ok(response) => {
+            let of_page = || {
+                let route = response.request().match_pattern().map_or("none".into(), Into::into);
+                Rc::new(RouteFigures::new(method, route))
+            };
+            (figures.unwrap_or_else(of_page), response.status())
+        }
+        Err(failure) => (Rc::new(RouteFigures::new(method, "none".into())), failure.status_code()),
+    };
+    note(&figures, &id, status, started, missing_origin);
+    answered
+        .map_err(|failure| ErrorWithHeaders { failure, id: id.to_string(), origin, over_tls: settings.over_tls }.into())
+}
+
+/// Counts a request and gives it a line in the access log. A page of an origin that is missing in the settings can't read
+/// the response: the line names both.
+fn note(figures: &RouteFigures, id: &RequestId, status: StatusCode, started: Instant, missing_origin: Option<String>) {
+    let (took, status) = (started.elapsed(), status.as_u16());
+    figures.count(status, took);
+    if access::is_on() {
+        access::write(AccessLine {
+            at: SystemClock.now(),
+            request_id: Arc::clone(id),
+            method: figures.method,
+            route: figures.route.clone(),
+            status,
+            micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            missing_in: missing_origin.is_some().then_some(cors::SETTING),
+            missing_origin,
+        });
     }
 }
 
@@ -217,32 +236,5 @@ fn security_headers(headers: &mut HeaderMap, id: &str, over_tls: bool) {
     }
     if let Ok(id) = HeaderValue::from_str(id) {
         headers.insert(X_REQUEST_ID, id);
-    }
-}
-
-/// Every label has a closed set of values: a metric whose label is chosen by an unauthenticated client would be stored
-/// for ever. A page of an origin that is missing in the settings can't read the answer: the line names both.
-fn access_log(method: &'static str, route: &str, status: StatusCode, started: Instant, missing_origin: Option<&str>) {
-    let took = started.elapsed();
-    let labels = [("method", method.to_owned()), ("route", route.to_owned()), ("status", status.as_u16().to_string())];
-    metrics::counter!("colloquy_requests_total", &labels).increment(1);
-    metrics::histogram!("colloquy_request_seconds", &labels[..2]).record(took.as_secs_f64());
-    let missing_in = missing_origin.map(|_| cors::SETTING);
-    let (status, micros) = (status.as_u16(), took.as_micros() as u64);
-    tracing::info!(method, route, status, micros, missing_origin, missing_in, "answered");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Paths;
-
-    #[test]
-    fn fixed_segments_lose_their_case_and_tokens_keep_theirs() {
-        let paths = Paths::new(["/api/meetings/{meetingId}", "/api/invitations/{token}/accept"].into_iter());
-        assert_eq!(paths.canonical("/API/Meetings/AbC"), Some("/api/meetings/AbC".to_owned()));
-        assert_eq!(paths.canonical("/api/Invitations/ToKeN/Accept/"), Some("/api/invitations/ToKeN/accept".to_owned()));
-        assert_eq!(paths.canonical("/api/meetings/abc"), None);
-        assert_eq!(paths.canonical("/health/live/"), Some("/health/live".to_owned()));
-        assert_eq!(paths.canonical("/Elsewhere/X"), None);
     }
 }

@@ -29,6 +29,8 @@ pub mod raw_connection;
 pub mod ready;
 pub mod reason;
 pub mod request_id;
+mod route_figures;
+pub mod route_table;
 pub mod sign_in_cookie;
 pub mod state;
 pub mod throttled_stream;

@@ -152,12 +152,12 @@ impl Connections {
     pub fn request_of(
         &self,
         peer: Option<SocketAddr>,
-        client: &str,
+        client: impl FnOnce() -> String,
     ) -> Result<Option<ConnectionPermit<String>>, ApiError> {
         if !peer.is_some_and(|peer| self.settings.is_trusted(peer.ip().to_canonical())) {
             return Ok(None);
         }
-        self.requests.acquire(client.to_owned()).map(Some).ok_or_else(too_many)
+        self.requests.acquire(client()).map(Some).ok_or_else(too_many)
     }
 
     /// Returns the number of open connections.

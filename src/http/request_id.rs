@@ -6,6 +6,7 @@ use actix_web::http::header::HeaderName;
 use actix_web::{HttpMessage, HttpRequest};
 use actors::ids::Id;
 use actors::live::RequestId;
+use uuid::Uuid;
 
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -15,7 +16,7 @@ pub fn accept(request: &HttpRequest) -> RequestId {
     let given = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
     match given.filter(|id| (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())) {
         Some(id) => id.into(),
-        None => Id::<()>::generate().to_string().into(),
+        None => (&*Id::<()>::generate().uuid().hyphenated().encode_lower(&mut Uuid::encode_buffer())).into(),
     }
 }
 

@@ -140,11 +140,16 @@ impl Heads {
             }
             let end = rest.iter().position(|byte| *byte == b'\n');
             let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            passed += line.len() + usize::from(end.is_some());
             let more = LINE_BYTES.saturating_sub(self.text.len()).min(line.len());
-            self.text.extend_from_slice(line.get(..more).unwrap_or_default());
-            passed += line.len();
+            let kept = line.get(..more).unwrap_or_default();
+            // Nearly all lines come whole.
+            if end.is_some() && self.text.is_empty() {
+                self.ended(kept.strip_suffix(b"\r").unwrap_or(kept));
+                continue;
+            }
+            self.text.extend_from_slice(kept);
             if end.is_some() {
-                passed += 1;
                 let text = std::mem::take(&mut self.text);
                 self.ended(text.strip_suffix(b"\r").unwrap_or(&text));
             }

@@ -29,7 +29,6 @@ pub struct Transit {
     /// Whether the request is a GET or HEAD. Its response may be replaced by a 503, since nothing was changed.
     is_read: bool,
     http: Http,
-    client: String,
 }
 
 impl Transit {
@@ -37,13 +36,13 @@ impl Transit {
     /// 429 if the client has too many connections, or too many requests in flight behind a proxy.
     pub fn begin(request: &ServiceRequest, in_flight: Option<RequestInFlight>) -> Result<Self, ApiError> {
         let http = Http::of(request.request())?;
-        let client = http.settings.client_address(request.request());
         if in_flight.as_ref().is_some_and(|in_flight| in_flight.connection().is_refused()) {
             return Err(too_many());
         }
-        let permit = http.connections.request_of(request.peer_addr(), &client)?;
+        let client = || http.settings.client_address(request.request());
+        let permit = http.connections.request_of(request.peer_addr(), client)?;
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        Ok(Self { in_flight, permit, is_read, http, client })
+        Ok(Self { in_flight, permit, is_read, http })
     }
 
     /// Starts sending the response. If `is_counted`, a large response to a read is replaced by 503 when the byte budget
@@ -51,16 +50,18 @@ impl Transit {
     pub fn end(self, response: ServiceResponse<BoxBody>, is_counted: bool) -> ServiceResponse<BoxBody> {
         let (request, response) = response.into_parts();
         let (head, body) = response.into_parts();
-        let mut share = self.http.budget.share(self.client);
+        let mut share = None;
         let body = match body.try_into_bytes() {
             // Bytes that are shared with other responses are in memory only once. Bytes that were charged before are
             // not unique either.
             Ok(bytes) if is_counted && bytes.len() > SMALL_BYTES && bytes.is_unique() => {
-                if let Err(failure) = share.grow_to(bytes.len())
+                let mut own = self.http.budget.share(self.http.settings.client_address(&request));
+                if let Err(failure) = own.grow_to(bytes.len())
                     && self.is_read
                 {
                     return ServiceResponse::new(request, failure.error_response());
                 }
+                share = Some(own);
                 BoxBody::new(bytes)
             }
             Ok(bytes) => BoxBody::new(bytes),
@@ -95,7 +96,7 @@ struct OutgoingBody {
     last: usize,
     in_flight: Option<RequestInFlight>,
     is_paced: bool,
-    _held: (Share, Option<ConnectionPermit<String>>),
+    _held: (Option<Share>, Option<ConnectionPermit<String>>),
 }
 
 impl MessageBody for OutgoingBody {

@@ -1,23 +1,26 @@
 //! The public and the internal listener, and the routes that each of them serves.
 
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::{HttpService, Protocol};
 use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::dev::{AppConfig, Server};
+use actix_web::http::header::ALLOW;
 use actix_web::middleware::{Condition, from_fn};
 use actix_web::rt::net::TcpStream;
-use actix_web::{App, web};
+use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, ResponseError, web};
 
 use super::Built;
 use crate::access::admission::count_refusals;
 use crate::api::operation::Operation;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
-use crate::http::middleware::{self, MiddlewareSettings, Paths};
+use crate::http::middleware::{self, MiddlewareSettings};
 use crate::http::raw_connection::Connections;
+use crate::http::route_table::{AllowedMethods, RouteTable};
 use crate::http::throttled_stream::ThrottledStream;
 use crate::routes;
 use crate::service::docs;
@@ -96,20 +99,28 @@ fn of_server(built: &Built) -> Served<'_> {
     }
 }
 
+/// The table of a listener's operations, for one worker.
+fn table(operations: fn() -> Vec<Operation>) -> Result<RouteTable, String> {
+    RouteTable::new(operations().iter().map(Operation::endpoint))
+}
+
 pub fn listen(served: Served<'_>) -> Result<BoundServer, String> {
     let Served { listener, workers, drain_seconds, connections, is_public, app_url, is_counted, operations, beside } =
         served;
-    let paths = Paths::new(operations().iter().map(|operation| operation.path));
+    // Before any worker needs it: each makes its own.
+    table(operations)?;
     let over_tls = app_url.starts_with("https://");
-    let middleware_settings = Arc::new(MiddlewareSettings { paths, over_tls, app_url, is_public });
+    let middleware_settings = Arc::new(MiddlewareSettings { over_tls, app_url, is_public });
     let service = move || {
         let (middleware_settings, beside) = (Arc::clone(&middleware_settings), Arc::clone(&beside));
+        let table = Rc::new(table(operations).unwrap_or_default());
         App::new()
             .wrap(Condition::new(is_counted, from_fn(count_refusals)))
-            .wrap(from_fn(move |request, next| middleware::pass(Arc::clone(&middleware_settings), request, next)))
+            .wrap(from_fn(move |request, next| {
+                middleware::pass(Arc::clone(&middleware_settings), Rc::clone(&table), request, next)
+            }))
             .configure(|service| beside(service))
-            .configure(|service| mount(service, &operations()))
-            .default_service(web::to(|| async { Err::<String, _>(ApiError::of(Code::NOT_FOUND)) }))
+            .default_service(web::to(refuse))
     };
     let own = listener.try_clone().map_err(|error| error.to_string())?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -145,29 +156,12 @@ pub fn listen(served: Served<'_>) -> Result<BoundServer, String> {
     Ok(BoundServer { address, server: server.run() })
 }
 
-/// Mounts operations, with all methods of a path on one resource, so that any other method gets a 405 whose `Allow`
-/// header lists them.
-pub fn mount(service: &mut web::ServiceConfig, operations: &[Operation]) {
-    let mut paths: Vec<&str> = operations.iter().map(|operation| operation.path).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    for path in paths {
-        let here: Vec<_> = operations.iter().filter(|operation| operation.path == path).collect();
-        let allow = here.iter().map(|operation| operation.method.as_str()).collect::<Vec<_>>().join(", ");
-        let mut resource = web::resource(path);
-        for operation in here {
-            resource = resource.route(operation.route());
-        }
-        let refuse = move || {
-            let allow = allow.clone();
-            async move {
-                let mut refused = actix_web::ResponseError::error_response(&ApiError::of(Code::METHOD_NOT_ALLOWED));
-                if let Ok(allow) = allow.parse() {
-                    refused.headers_mut().insert(actix_web::http::header::ALLOW, allow);
-                }
-                refused
-            }
-        };
-        service.service(resource.default_service(web::to(refuse)));
-    }
+/// The response where no route is: 405 with the methods that the path has, if it has any; else 404.
+async fn refuse(request: HttpRequest) -> HttpResponse {
+    let Some(AllowedMethods(allow)) = request.extensions().get::<AllowedMethods>().cloned() else {
+        return ApiError::of(Code::NOT_FOUND).error_response();
+    };
+    let mut refused = ApiError::of(Code::METHOD_NOT_ALLOWED).error_response();
+    refused.headers_mut().insert(ALLOW, allow);
+    refused
 }

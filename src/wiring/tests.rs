@@ -1,12 +1,13 @@
 //! Tests that a panic in a handler or in a database write fails its own request and nothing else.
 
+use std::rc::Rc;
+
 use actix_web::http::Method;
 use actix_web::middleware::from_fn;
 use actix_web::{App as Web, test};
 use serde_json::Value;
 
 use super::build;
-use super::listen::mount;
 use crate::access::policy::Public;
 use crate::api::operation::{Authorized, Operation};
 use crate::config::{Config, Overrides};
@@ -15,7 +16,8 @@ use crate::db::DbError;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::error::ApiError;
 use crate::http::input::Empty;
-use crate::http::middleware::{self, MiddlewareSettings, Paths};
+use crate::http::middleware::{self, MiddlewareSettings};
+use crate::http::route_table::RouteTable;
 use crate::service;
 
 async fn bug_in_a_handler(_: Authorized<Public, Empty>, _: Core) -> Result<Reply<Nothing>, ApiError> {
@@ -38,26 +40,20 @@ async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
     let config = Config::layered(None, std::collections::HashMap::new(), &Overrides { settings }).unwrap();
     let built = build(config).await.unwrap();
     built.states.probes.readiness.set(true);
-    let operations = || {
-        vec![
-            Operation::reading(Method::GET, "/handler", "handler", bug_in_a_handler),
-            Operation::writing(Method::POST, "/handler", "handlerThatWrites", bug_in_a_handler),
-            Operation::writing(Method::POST, "/write", "write", bug_in_a_write),
-            Operation::reading(Method::GET, "/health/ready", "readiness", service::readiness),
-        ]
-    };
-    let middleware_settings = std::sync::Arc::new(MiddlewareSettings {
-        paths: Paths::default(),
-        over_tls: false,
-        app_url: String::new(),
-        is_public: true,
-    });
+    let operations = [
+        Operation::reading(Method::GET, "/handler", "handler", bug_in_a_handler),
+        Operation::writing(Method::POST, "/handler", "handlerThatWrites", bug_in_a_handler),
+        Operation::writing(Method::POST, "/write", "write", bug_in_a_write),
+        Operation::reading(Method::GET, "/health/ready", "readiness", service::readiness),
+    ];
+    let table = Rc::new(RouteTable::new(operations.iter().map(Operation::endpoint)).unwrap());
+    let middleware_settings =
+        std::sync::Arc::new(MiddlewareSettings { over_tls: false, app_url: String::new(), is_public: true });
     let web = Web::new()
         .wrap(from_fn(move |request, next| {
-            middleware::pass(std::sync::Arc::clone(&middleware_settings), request, next)
+            middleware::pass(std::sync::Arc::clone(&middleware_settings), Rc::clone(&table), request, next)
         }))
-        .configure(|service| built.states.mount(service))
-        .configure(|service| mount(service, &operations()));
+        .configure(|service| built.states.mount(service));
     let server = test::init_service(web).await;
     for _ in 0..20 {
         for (method, path) in [(Method::GET, "/handler"), (Method::POST, "/handler"), (Method::POST, "/write")] {

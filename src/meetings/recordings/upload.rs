@@ -16,6 +16,7 @@ use crate::http::input::{Described, Input, Raw, header_parameter};
 use crate::http::mounted::{Mounted, Need};
 use crate::http::range::{SentRange, sent_range};
 use crate::http::reason::Reason;
+use crate::http::route_table::path_parameter;
 use crate::meetings::state::Meetings;
 
 /// A received chunk.
@@ -79,7 +80,7 @@ impl Input for ChunkUpload {
 
 /// The index in the path.
 fn index(request: &HttpRequest) -> Result<u32, ApiError> {
-    let text = request.match_info().get("chunkIndex").unwrap_or_default();
+    let text = path_parameter(request, "chunkIndex");
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number {
         return Err(ApiError::with_message(Code::BAD_REQUEST, "The chunkIndex in the path is not a number."));

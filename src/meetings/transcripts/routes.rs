@@ -17,6 +17,7 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Described, Input, Raw, ValidJson, ValidQuery, WithShare};
 use crate::http::page::PageQuery;
+use crate::http::route_table::path_parameter;
 use crate::meetings::recordings::MeetingRecording;
 use crate::meetings::state::Meetings;
 
@@ -119,7 +120,7 @@ pub struct SegmentCorrection {
 
 impl Input for SegmentCorrection {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
-        let text = request.match_info().get("segmentIndex").unwrap_or_default();
+        let text = path_parameter(request, "segmentIndex");
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number {
             return Err(ApiError::with_message(Code::BAD_REQUEST, "The segmentIndex in the path is not a number."));

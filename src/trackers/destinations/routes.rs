@@ -17,6 +17,7 @@ use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Described, Input, Query, Raw, ValidJson, ValidQuery, query_parameter};
 use crate::http::list::Search;
 use crate::http::page::PageQuery;
+use crate::http::route_table::path_parameter;
 use crate::projects::model::Project;
 use crate::trackers::connections::model::TrackerId;
 use crate::trackers::state::Trackers;
@@ -83,7 +84,7 @@ pub struct OfTrackerProject {
 
 impl Input for OfTrackerProject {
     async fn take(request: &HttpRequest, raw: Raw) -> Result<Self, ApiError> {
-        let text = request.match_info().get("trackerProjectId").unwrap_or_default();
+        let text = path_parameter(request, "trackerProjectId");
         // An id that no tracker gives names nothing.
         let id = TrackerId::read(text).map_err(|_| ApiError::of(Code::NOT_FOUND))?;
         let ValidQuery(query) = ValidQuery::take(request, raw).await?;

@@ -106,6 +106,10 @@ impl ServerSetup {
         static STARTS: AtomicU32 = AtomicU32::new(0);
         let start = STARTS.fetch_add(1, Ordering::Relaxed);
         let (out, log) = (self.data.join(format!("{start}.out")), self.data.join(format!("{start}.log")));
+        // The tests' own settings have no such lines.
+        let filter =
+            command.get_envs().find(|(name, _)| *name == "COLLOQUY__LOG__FILTER").and_then(|(_, filter)| filter);
+        let logs_requests = filter.is_some_and(|filter| filter.to_string_lossy().contains("info"));
         command.stdin(Stdio::null()).stdout(File::create(&out).unwrap()).stderr(File::create(&log).unwrap());
         let child = command.spawn().unwrap();
         let watchdog = Watchdog::over(child.id(), self.shared.then_some(self.data.as_path()));
@@ -116,6 +120,7 @@ impl ServerSetup {
             public: ([0, 0, 0, 0], 0).into(),
             internal: ([0, 0, 0, 0], 0).into(),
             log,
+            logs_requests,
             child: Some(child),
             watchdog,
             db: OnceLock::new(),
@@ -216,6 +221,8 @@ pub struct Server {
     pub internal: SocketAddr,
     /// The file that receives its standard error.
     pub log: PathBuf,
+    /// Whether its log has a line for each request.
+    logs_requests: bool,
     child: Option<Child>,
     watchdog: Watchdog,
     db: OnceLock<Db>,
@@ -276,8 +283,27 @@ impl Server {
         }
     }
 
+    /// Returns the log with the lines of all requests that were answered before.
     pub fn read_log(&self) -> String {
-        fs::read_to_string(&self.log).unwrap_or_default()
+        static MARKS: AtomicU32 = AtomicU32::new(0);
+        let read = || fs::read_to_string(&self.log).unwrap_or_default();
+        if !self.logs_requests {
+            return read();
+        }
+        // Those lines are written a moment after the responses, in their order: the last one is this request's.
+        let mark = format!("mark-{}", MARKS.fetch_add(1, Ordering::Relaxed));
+        if self.answer_of(&format!("GET /health/live HTTP/1.1\r\nhost: x\r\nx-request-id: {mark}")).is_none() {
+            return read();
+        }
+        let deadline = Instant::now() + START;
+        loop {
+            let log = read();
+            if log.contains(&mark) {
+                return log;
+            }
+            assert!(Instant::now() < deadline, "the log lacks a request: {log}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Prints the last 40 lines of its log, to explain a failed test.
@@ -297,13 +323,20 @@ impl Server {
         }
     }
 
-    /// Requests `/health/ready` over a plain socket, because the HTTP client needs a test's runtime.
     fn answers_ready(&self) -> bool {
+        let answer = self.answer_of("GET /health/ready HTTP/1.1\r\nhost: x");
+        answer.is_some_and(|answer| answer.starts_with("HTTP/1.1 200"))
+    }
+
+    /// Sends a request with this head over a plain socket, because the HTTP client needs a test's runtime. `None`: there
+    /// is no answer.
+    fn answer_of(&self, head: &str) -> Option<String> {
         use std::io::Read;
-        let Ok(mut stream) = std::net::TcpStream::connect(self.public) else { return false };
-        let asked = stream.write_all(b"GET /health/ready HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let mut stream = std::net::TcpStream::connect(self.public).ok()?;
+        stream.write_all(format!("{head}\r\nconnection: close\r\n\r\n").as_bytes()).ok()?;
         let mut answer = String::new();
-        asked.is_ok() && stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 200")
+        stream.read_to_string(&mut answer).ok()?;
+        answer.starts_with("HTTP/1.1").then_some(answer)
     }
 
     fn end(&mut self) {

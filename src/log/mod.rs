@@ -1,0 +1,36 @@
+//! Structured logs on standard error: JSON, or text if standard error is a terminal.
+
+pub mod access;
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::config::Log;
+
+/// How a line is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Json,
+    Text,
+}
+
+/// Starts logging to standard error. A second call has no effect.
+pub fn begin(settings: &Log) {
+    let filter = EnvFilter::builder().parse_lossy(&settings.filter);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let format = match settings.format.as_str() {
+        "json" => Format::Json,
+        "text" => Format::Text,
+        _ if std::io::stderr().is_terminal() => Format::Text,
+        _ => Format::Json,
+    };
+    // Fails only in a second call.
+    let _ = match format {
+        Format::Json => builder.json().flatten_event(true).try_init(),
+        Format::Text => builder.try_init(),
+    };
+    if settings.access {
+        access::begin(format);
+    }
+}
