@@ -35,9 +35,13 @@ impl Doubts {
         Self(watch::Sender::new(DoubtState::default()))
     }
 
+    pub fn is_none(&self) -> bool {
+        self.0.borrow().open == 0
+    }
+
     /// Waits until nothing is in doubt.
     pub async fn settle(&self) {
-        if self.0.borrow().open == 0 {
+        if self.is_none() {
             return;
         }
         // Fails only when the sender is gone, which `self` holds.
@@ -49,7 +53,7 @@ impl Doubts {
     /// # Errors
     /// `Unavailable` when a write is still in doubt after the limit.
     pub async fn settle_within(&self, limit: Duration) -> Result<(), DbError> {
-        if self.0.borrow().open == 0 {
+        if self.is_none() {
             return Ok(());
         }
         let settled = timeout(limit, self.settle()).await;

@@ -27,7 +27,6 @@ mod doubts;
 mod error;
 pub mod events;
 pub mod idempotency;
-mod idle;
 mod instance_lease;
 mod job;
 pub mod journal;
@@ -35,6 +34,7 @@ mod lease;
 mod list;
 mod postgres;
 pub mod rate_limits;
+mod readers;
 pub mod schema;
 mod search;
 pub mod snapshot;
@@ -57,6 +57,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::Instant;
 
 use self::doubts::Doubts;
+use self::readers::ReadJob;
 
 #[cfg(test)]
 pub(crate) use self::conn::each;
@@ -149,7 +150,7 @@ impl Db {
     pub async fn open(settings: DbSettings) -> Result<Self, OpenError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(settings.connections + 2)
+            .max_blocking_threads(4)
             .thread_name("db")
             .enable_all()
             .build()
@@ -194,6 +195,12 @@ impl Db {
         metrics::counter!("colloquy_database_reads_total").increment(1);
         let permit = Arc::clone(&self.open.reads).try_acquire_owned().map_err(|_full| DbError::Busy)?;
         let (mut job, answer) = job::ask(job, None);
+        if let Backend::Sqlite(sqlite) = self.open.backend.as_ref()
+            && self.open.doubts.is_none()
+        {
+            sqlite.readers.take(ReadJob { job, permit });
+            return received(answer).await;
+        }
         let (backend, doubts, limit) = (Arc::clone(&self.open.backend), self.open.doubts.clone(), self.open.limit);
         self.open.handle.spawn(async move {
             let deadline = Instant::now() + limit;
@@ -202,10 +209,12 @@ impl Db {
                     job.spoil(failed);
                     job.answer();
                 }
-                (Ok(()), Backend::Sqlite(sqlite)) => sqlite.read(job).await,
-                (Ok(()), Backend::Postgres(postgres)) => postgres.read(job, deadline).await,
+                (Ok(()), Backend::Sqlite(sqlite)) => sqlite.readers.take(ReadJob { job, permit }),
+                (Ok(()), Backend::Postgres(postgres)) => {
+                    postgres.read(job, deadline).await;
+                    drop(permit);
+                }
             }
-            drop(permit);
         });
         received(answer).await
     }

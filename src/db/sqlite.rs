@@ -1,7 +1,6 @@
-//! SQLite: how the database file is opened, and its readers. The writer is in `writer`.
+//! SQLite: how the database file is opened.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
@@ -9,14 +8,11 @@ use diesel::sql_types::Integer;
 use diesel::{Connection, QueryableByName, SqliteConnection};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
 use super::conn::{Conn, InPlace, LiteConn};
 use super::error::DbError;
-use super::idle::Idle;
-use super::job::{DbJob, run_within};
+use super::readers::Readers;
 use super::writer::Writer;
 use super::{DbSettings, OpenError};
 
@@ -37,17 +33,17 @@ pub(super) enum Use {
     Write,
 }
 
-/// An open database file: one writer, several readers.
+/// An open database file: one writer, in `writer`, and several readers, in `readers`.
 pub(super) struct Sqlite {
     pub(super) path: PathBuf,
     pub(super) writer: Writer,
-    idle: Mutex<Idle<Conn>>,
-    readers: Semaphore,
+    pub(super) readers: Readers,
     limit: Duration,
 }
 
 impl Sqlite {
-    /// Creates the file and its folder if missing, and runs pending migrations. Blocks the thread.
+    /// Creates the file and its folder if missing, and runs pending migrations. Blocks the thread, which has to be one of
+    /// a runtime.
     pub(super) fn open(path: PathBuf, settings: &DbSettings) -> Result<Self, OpenError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)
@@ -57,8 +53,8 @@ impl Sqlite {
         let conn = connect(&path, Use::Write).map_err(OpenError)?;
         let writer = Writer::start(path.clone(), conn, settings.queue, settings.limit)
             .map_err(|error| OpenError(format!("the writer's thread can't be started: {error}")))?;
-        let readers = Semaphore::new(settings.connections);
-        Ok(Self { path, writer, idle: Mutex::default(), readers, limit: settings.limit })
+        let readers = Readers::new(path.clone(), settings.connections, settings.limit);
+        Ok(Self { path, writer, readers, limit: settings.limit })
     }
 
     /// Has the write-ahead log checkpointed and truncated as soon as no reader needs it; fails after the time limit.
@@ -71,50 +67,6 @@ impl Sqlite {
                 Ok(()) => return Ok(()),
             }
         }
-    }
-
-    /// Runs a read on a blocking thread and answers it.
-    pub(super) async fn read(&self, mut job: Box<dyn DbJob>) {
-        // The permit is held until the thread is done.
-        let permit = match tokio::time::timeout(self.limit, self.readers.acquire()).await {
-            Ok(Ok(permit)) => permit,
-            Ok(Err(_)) | Err(_) => {
-                job.spoil(DbError::Busy);
-                return job.answer();
-            }
-        };
-        if !job.begin() {
-            return;
-        }
-        let here = Handle::current();
-        let limit = self.limit;
-        let path = self.path.clone();
-        let conn = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let done = tokio::task::spawn_blocking(move || {
-            let conn = conn.map_or_else(|| connect(&path, Use::Read), Ok);
-            let mut conn = match conn {
-                Ok(conn) => conn,
-                Err(why) => {
-                    job.spoil(DbError::Unavailable(why));
-                    job.answer();
-                    return None;
-                }
-            };
-            let usable = here.block_on(async {
-                run_within(limit, job.as_mut(), &mut conn).await;
-                matches!(conn.depth().await, Ok(0))
-            });
-            job.answer();
-            usable.then_some(conn)
-        });
-        if let Ok(Some(conn)) = done.await {
-            let closed = self.idle.lock().unwrap_or_else(PoisonError::into_inner).put(conn, Instant::now());
-            if !closed.is_empty() {
-                // Closing a connection may write.
-                tokio::task::spawn_blocking(move || drop(closed));
-            }
-        }
-        drop(permit);
     }
 }
 

@@ -10,6 +10,7 @@ mod kill;
 mod pool;
 #[path = "../../../tests/support/postgres.rs"]
 mod postgres;
+mod readers;
 mod shape;
 mod writer;
 
