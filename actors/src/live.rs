@@ -33,6 +33,11 @@ pub trait Live: Clone + fmt::Debug + Send + Sync + Unpin + 'static {
     /// Whether the entity must be awake even without requests: a live meeting, an unfinished run.
     fn stays_awake(&self) -> bool;
 
+    /// About how many kilobytes it takes in memory.
+    fn weight(&self) -> usize {
+        1
+    }
+
     /// The topics to which its events are published. They are re-read from the event table when a save conflicted or
     /// its outcome is unknown.
     fn topics(&self) -> Vec<Topic>;

@@ -11,6 +11,7 @@
 //! there is never a second loader or actor of a key in this process. That there is none in another process is ensured
 //! by [`Ownership`], and ultimately by the journal, which refuses a stale revision.
 
+mod asleep;
 mod doubts;
 mod slot;
 
@@ -23,6 +24,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
+use self::asleep::{Asleep, Looked};
 use self::doubts::SuspectKeys;
 use self::slot::{Absent, Slot, SlotLease, SlotState};
 use crate::hub::Bus;
@@ -95,6 +97,7 @@ impl<L: Live> Registry<L> {
                 ownership,
                 arbiters,
                 slots: Mutex::default(),
+                asleep: Asleep::new(limits.asleep),
                 doubts: SuspectKeys::default(),
                 waking_again: Mutex::default(),
                 closing: AtomicBool::new(false),
@@ -131,8 +134,8 @@ impl<L: Live> Registry<L> {
         self.inner.answer(outcome)
     }
 
-    /// Returns an entity as it was last saved: from memory if it is awake, else from the store, without waking it.
-    /// `None` if it does not exist.
+    /// Returns an entity as it was last saved, without waking it: from memory if it is awake or was read lately, else
+    /// from the store. `None` if it does not exist.
     ///
     /// # Errors
     /// The store can't be reached, or the outcome of a save is not known yet.
@@ -140,19 +143,35 @@ impl<L: Live> Registry<L> {
         if let Some(handle) = self.inner.awake(key) {
             return Ok(Some(handle.snapshot()));
         }
+        let reading = match self.inner.asleep.look_up(key) {
+            Looked::Known(snapshot) => return Ok(Some(snapshot)),
+            Looked::Read(number) => Some(Reading { registry: &self.inner, key, number, read: None }),
+            Looked::ReadBeside => None,
+        };
         let loaded = self.inner.load(key).await?;
-        Ok(loaded.map(|state| Arc::new(Snapshot::new(state))))
+        let snapshot = loaded.map(|state| Arc::new(Snapshot::new(state)));
+        if let Some(mut reading) = reading {
+            reading.read.clone_from(&snapshot);
+        }
+        Ok(snapshot)
     }
 
-    /// Makes an entity that is awake reload its state, because a transaction other than its actor's has written it.
-    /// Returns when readers see the new state. From that transaction on, the actor's own saves are refused because of
+    /// Makes an entity reload its state, because a transaction other than its actor's has written it. Returns when readers
+    /// see the new state. From that transaction on, the actor's own saves are refused because of
     /// their stale revision.
     pub async fn reload(&self, key: L::Key) {
+        self.inner.asleep.forget(key);
         let slot = self.inner.slots().get(&key).map(Arc::clone);
         let Some(slot) = slot else { return };
         if let Ok(handle) = slot.settled().await {
             handle.reload().await;
         }
+    }
+
+    /// Forgets what was read of entities that are asleep, because a transaction whose outcome was unknown has ended, which
+    /// may have written any of them.
+    pub fn reread_asleep(&self) {
+        self.inner.asleep.forget_all();
     }
 
     /// Wakes all entities that must be awake, many at a time. Call it once, at start-up. Commands need not wait for it.
@@ -187,6 +206,28 @@ impl<L: Live> Registry<L> {
     }
 }
 
+/// A reading of an entity that is asleep, for [`Asleep`].
+struct Reading<'a, L: Live> {
+    registry: &'a RegistryInner<L>,
+    key: L::Key,
+    number: u64,
+    read: Option<Arc<Snapshot<L>>>,
+}
+
+/// Also if the reader has given up.
+impl<L: Live> Drop for Reading<'_, L> {
+    fn drop(&mut self) {
+        let slots = self.registry.slots();
+        let read = self.read.take().filter(|_| !slots.contains_key(&self.key));
+        let read = read.map(|snapshot| {
+            let weight = snapshot.state.weight();
+            (snapshot, weight)
+        });
+        self.registry.asleep.give(self.key, self.number, read);
+        drop(slots);
+    }
+}
+
 /// The result of [`Registry::wake_all`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WakeSummary {
@@ -201,6 +242,7 @@ struct RegistryInner<L: Live> {
     ownership: Arc<dyn Ownership>,
     arbiters: Arbiters,
     slots: Mutex<HashMap<L::Key, Arc<Slot<L>>>>,
+    asleep: Asleep<L::Key, Snapshot<L>>,
     doubts: SuspectKeys<L::Key>,
     waking_again: Mutex<HashSet<L::Key>>,
     closing: AtomicBool,
@@ -255,9 +297,11 @@ impl<L: Live> RegistryInner<L> {
         }
         let slot = Arc::new(Slot::waking());
         slots.insert(key, Arc::clone(&slot));
+        // Under the lock, as at the end of a [`Reading`]: nothing is kept of an entity that has a slot.
+        let known = self.asleep.forget(key);
         drop(slots);
         self.shared.metrics.awake.up();
-        let lease = SlotLease::of(self, key, Arc::clone(&slot));
+        let lease = SlotLease::of(self, key, Arc::clone(&slot), known);
         Ok((slot, Some(lease)))
     }
 
@@ -300,9 +344,12 @@ impl<L: Live> RegistryInner<L> {
         awake
     }
 
-    /// Loads an entity and starts its actor on this thread.
-    async fn wake(&self, lease: SlotLease<L>) {
-        let loaded = self.load(lease.key).await;
+    /// Loads an entity, unless it was read lately, and starts its actor on this thread.
+    async fn wake(&self, mut lease: SlotLease<L>) {
+        let loaded = match lease.known.take() {
+            Some(known) => Ok(Some(known.state.clone())),
+            None => self.load(lease.key).await,
+        };
         self.settle(lease, loaded);
     }
 

@@ -32,8 +32,8 @@ impl Resource for Project {
     }
 
     async fn find(state: &Projects, id: Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
-        let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await.map_err(ApiError::from)?;
-        let project = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
+        let found = state.roles.project(&state.db, id).await?;
+        let project = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?.as_ref().clone();
         let role = state.roles.of(&state.db, id, caller.user_id).await?;
         Ok(Loaded { relation: Relation { role, ..Relation::default() }, resource: Ok(project) })
     }

@@ -102,7 +102,7 @@ pub async fn edit(
 ) -> Result<MyProject, ApiError> {
     let now = state.now();
     // Held whatever the outcome is: the change may be committed although the result is unknown.
-    let changing = body.status.map(|_| state.roles.change(id));
+    let changing = state.roles.change(id);
     let changed = state
         .db
         .write(move |conn| {

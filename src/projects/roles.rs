@@ -1,38 +1,39 @@
-//! A cache of the roles in projects and of the projects' statuses: nearly every request needs one, and they seldom
-//! change.
+//! A cache of projects and of the roles in them: nearly every request needs both, and they seldom change.
 //!
 //! Only this process writes memberships and projects, so an entry is valid until this process invalidates it.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use actors::ids::{self, Id, User};
 
-use super::model::ProjectStatus;
+use super::model::{Project, ProjectStatus};
 use super::store;
 use crate::access::role::ProjectRole;
 use crate::db::Db;
 use crate::http::error::ApiError;
 
-const MOST: usize = 50_000;
+const MOST_ROLES: usize = 50_000;
+/// A project takes up to some kilobytes.
+const MOST_PROJECTS: usize = 4096;
 
-/// The cache of recently used roles and statuses.
+/// The cache of recently used projects and roles.
 #[derive(Default)]
 pub struct Roles(RwLock<Remembered>);
 
 #[derive(Default)]
 struct Remembered {
     roles: HashMap<(Id<ids::Project>, Id<User>), Option<ProjectRole>>,
-    statuses: HashMap<Id<ids::Project>, ProjectStatus>,
+    projects: HashMap<Id<ids::Project>, Arc<Project>>,
     /// Increases with each invalidation: what was read before one must not be cached after it.
     forgotten: u64,
-    /// Projects whose members or status are being changed, with the number of such requests: both are read from the
+    /// Projects that are being changed, or their members, with the number of such requests: both are read from the
     /// database.
     changing: HashMap<Id<ids::Project>, usize>,
 }
 
 /// While this guard exists nothing of its project is cached, so that a client that learns of a change before the
-/// request that made it has returned sees the new roles and status, not the old ones.
+/// request that made it has returned sees the new project and roles, not the old ones.
 #[must_use]
 pub struct Changing<'a> {
     roles: &'a Roles,
@@ -40,7 +41,7 @@ pub struct Changing<'a> {
 }
 
 impl Roles {
-    /// Must be held while a membership or the project's status is written, until the outcome is known.
+    /// Must be held while a membership or the project is written, until the outcome is known.
     pub fn change(&self, project_id: Id<ids::Project>) -> Changing<'_> {
         self.invalidate(project_id);
         let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +54,15 @@ impl Roles {
         let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
         remembered.forgotten += 1;
         remembered.roles.retain(|(of, _), _| *of != project_id);
-        remembered.statuses.remove(&project_id);
+        remembered.projects.remove(&project_id);
+    }
+
+    /// Must be called when a write ended whose outcome was unknown: it may have changed any project.
+    pub fn invalidate_all(&self) {
+        let mut remembered = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        remembered.forgotten += 1;
+        remembered.roles.clear();
+        remembered.projects.clear();
     }
 
     fn get(&self, key: (Id<ids::Project>, Id<User>)) -> Result<Option<ProjectRole>, u64> {
@@ -63,24 +72,24 @@ impl Roles {
 
     fn insert_role(&self, key: (Id<ids::Project>, Id<User>), role: Option<ProjectRole>, since: u64) {
         self.remember(key.0, since, |remembered| {
-            if remembered.roles.len() >= MOST {
+            if remembered.roles.len() >= MOST_ROLES {
                 remembered.roles.clear();
             }
             remembered.roles.insert(key, role);
         });
     }
 
-    fn known_status(&self, project_id: Id<ids::Project>) -> Result<ProjectStatus, u64> {
+    fn known_project(&self, project_id: Id<ids::Project>) -> Result<Arc<Project>, u64> {
         let remembered = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        remembered.statuses.get(&project_id).copied().ok_or(remembered.forgotten)
+        remembered.projects.get(&project_id).map(Arc::clone).ok_or(remembered.forgotten)
     }
 
-    fn insert_status(&self, project_id: Id<ids::Project>, status: ProjectStatus, since: u64) {
-        self.remember(project_id, since, |remembered| {
-            if remembered.statuses.len() >= MOST {
-                remembered.statuses.clear();
+    fn insert_project(&self, project: &Arc<Project>, since: u64) {
+        self.remember(project.id, since, |remembered| {
+            if remembered.projects.len() >= MOST_PROJECTS {
+                remembered.projects.clear();
             }
-            remembered.statuses.insert(project_id, status);
+            remembered.projects.insert(project.id, Arc::clone(project));
         });
     }
 
@@ -121,9 +130,8 @@ impl Roles {
             Ok(role) => return Ok(role),
             Err(since) => since,
         };
-        let found = db.read(move |conn| Box::pin(store::status_and_role(conn, project_id, user_id))).await;
-        let Some((status, role)) = found.map_err(ApiError::from)? else { return Ok(None) };
-        self.insert_status(project_id, status, since);
+        let role =
+            db.read(move |conn| Box::pin(store::role(conn, project_id, user_id))).await.map_err(ApiError::from)?;
         // Absent roles are not cached: their number is unbounded.
         if role.is_some() {
             self.insert_role((project_id, user_id), role, since);
@@ -131,28 +139,39 @@ impl Roles {
         Ok(role)
     }
 
-    /// The status of a project; `None` if the project does not exist. After [`Self::of`] it is known without another
-    /// look-up.
+    /// A project; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// Only database errors.
+    pub async fn project(&self, db: &Db, project_id: Id<ids::Project>) -> Result<Option<Arc<Project>>, ApiError> {
+        let since = match self.known_project(project_id) {
+            Ok(project) => return Ok(Some(project)),
+            Err(since) => since,
+        };
+        let found = db.read(move |conn| Box::pin(store::find(conn, project_id))).await.map_err(ApiError::from)?;
+        let project = found.map(Arc::new);
+        project.iter().for_each(|project| self.insert_project(project, since));
+        Ok(project)
+    }
+
+    /// The status of a project; `None` if the project does not exist.
     ///
     /// # Errors
     /// Only database errors.
     pub async fn status(&self, db: &Db, project_id: Id<ids::Project>) -> Result<Option<ProjectStatus>, ApiError> {
-        let since = match self.known_status(project_id) {
-            Ok(status) => return Ok(Some(status)),
-            Err(since) => since,
-        };
-        let found = db.read(move |conn| Box::pin(store::find(conn, project_id))).await.map_err(ApiError::from)?;
-        let status = found.map(|project| project.status);
-        status.into_iter().for_each(|status| self.insert_status(project_id, status, since));
-        Ok(status)
+        Ok(self.project(db, project_id).await?.map(|project| project.status))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use actors::ids::Id;
+    use std::sync::Arc;
 
-    use super::{ProjectRole, ProjectStatus, Roles};
+    use actors::ids::Id;
+    use actors::language::Language;
+    use actors::time::Time;
+
+    use super::{Project, ProjectRole, ProjectStatus, Roles};
 
     #[test]
     fn nothing_that_was_read_before_or_during_a_change_is_remembered_after_it() {
@@ -178,20 +197,36 @@ mod tests {
     }
 
     #[test]
-    fn a_status_that_was_read_before_or_during_a_change_is_not_remembered_after_it() {
+    fn a_project_that_was_read_before_or_during_a_change_is_not_remembered_after_it() {
         let roles = Roles::default();
-        let project = Id::generate();
-        let since = roles.known_status(project).unwrap_err();
-        roles.insert_status(project, ProjectStatus::Active, since);
-        assert_eq!(roles.known_status(project), Ok(ProjectStatus::Active));
-        let changing = roles.change(project);
-        let during = roles.known_status(project).unwrap_err();
-        roles.insert_status(project, ProjectStatus::Active, during);
-        assert!(roles.known_status(project).is_err(), "kept during the change");
+        let project = Arc::new(project());
+        let since = roles.known_project(project.id).unwrap_err();
+        roles.insert_project(&project, since);
+        assert_eq!(roles.known_project(project.id).as_deref(), Ok(&*project));
+        let changing = roles.change(project.id);
+        let during = roles.known_project(project.id).unwrap_err();
+        roles.insert_project(&project, during);
+        assert!(roles.known_project(project.id).is_err(), "kept during the change");
         drop(changing);
-        roles.insert_status(project, ProjectStatus::Active, since);
-        roles.insert_status(project, ProjectStatus::Active, during);
-        assert!(roles.known_status(project).is_err(), "kept after the change, read before or during it");
+        roles.insert_project(&project, since);
+        roles.insert_project(&project, during);
+        assert!(roles.known_project(project.id).is_err(), "kept after the change, read before or during it");
+    }
+
+    fn project() -> Project {
+        let now = Time::from_millis(1_800_000_000_000).unwrap();
+        Project {
+            id: Id::generate(),
+            name: "P".to_owned(),
+            description: String::new(),
+            language: Language::En,
+            status: ProjectStatus::Active,
+            owner_id: Id::generate(),
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            signed_approvals: false,
+        }
     }
 
     #[test]

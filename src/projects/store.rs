@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 use actors::ids::{self, Id, Member, User};
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
-    QueryDsl, Queryable, Selectable,
+    BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable,
 };
 
 use super::model::{Counts, Project, ProjectStatus};
@@ -79,26 +78,6 @@ pub async fn role(conn: &mut Conn, id: Id<ids::Project>, user_id: Id<User>) -> R
         .await
         .optional()?;
     found.as_deref().map(role_of).transpose()
-}
-
-/// The status of a project, and the role of a user in it if they are a member; `None` if the project does not exist.
-pub async fn status_and_role(
-    conn: &mut Conn,
-    id: Id<ids::Project>,
-    user_id: Id<User>,
-) -> Result<Option<(ProjectStatus, Option<ProjectRole>)>, DbError> {
-    let of_user = members::project_id.eq(projects::id).and(members::user_id.eq(Key(user_id)));
-    let found: Option<(String, Option<String>)> = projects::table
-        .left_join(members::table.on(of_user))
-        .filter(projects::id.eq(Key(id)))
-        .filter(projects::status.ne(deletion::BURIED))
-        .select((projects::status, members::role.nullable()))
-        .first(conn)
-        .await
-        .optional()?;
-    let Some((status, role)) = found else { return Ok(None) };
-    let unknown = |_| DbError::Broken(format!("the project {id} has the status {status}"));
-    Ok(Some((status.parse().map_err(unknown)?, role.as_deref().map(role_of).transpose()?)))
 }
 
 /// Like [`role`], for several users; those who are not members are omitted.
@@ -190,19 +169,25 @@ pub async fn is_busy(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, DbEr
 
 pub async fn counts(conn: &mut Conn, id: Id<ids::Project>) -> Result<Counts, DbError> {
     let of = Key(id);
-    Ok(Counts {
-        members: members::table.filter(members::project_id.eq(of)).count().get_result(conn).await?,
-        documents: documents::table.filter(documents::project_id.eq(of)).count().get_result(conn).await?,
-        meetings: meetings::table.filter(meetings::project_id.eq(of)).count().get_result(conn).await?,
-        requirements: items_of(conn, id, "REQUIREMENT").await?,
-        user_stories: items_of(conn, id, "USER_STORY").await?,
-    })
+    let items_of = |kind: &'static str| {
+        items::table.filter(items::project_id.eq(of)).filter(items::kind.eq(kind)).count().single_value()
+    };
+    // One statement, because each is a round trip to PostgreSQL, and a transaction of its own on SQLite.
+    let counts = diesel::select((
+        members::table.filter(members::project_id.eq(of)).count().single_value(),
+        documents::table.filter(documents::project_id.eq(of)).count().single_value(),
+        meetings::table.filter(meetings::project_id.eq(of)).count().single_value(),
+        items_of("REQUIREMENT"),
+        items_of("USER_STORY"),
+    ));
+    let counts: [Count; 5] = counts.get_result::<FiveCounts>(conn).await?.into();
+    let [members, documents, meetings, requirements, user_stories] = counts.map(Option::unwrap_or_default);
+    Ok(Counts { members, documents, meetings, requirements, user_stories })
 }
 
-async fn items_of(conn: &mut Conn, id: Id<ids::Project>, kind: &str) -> Result<i64, DbError> {
-    let found = items::table.filter(items::project_id.eq(Key(id))).filter(items::kind.eq(kind));
-    Ok(found.count().get_result(conn).await?)
-}
+/// A count of a select is nullable.
+type Count = Option<i64>;
+type FiveCounts = (Count, Count, Count, Count, Count);
 
 /// The filter of the list of projects.
 #[derive(Debug, Clone)]

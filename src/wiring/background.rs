@@ -110,7 +110,7 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     core.tasks.spawn(follow_meetings(meetings.clone()));
     core.tasks.spawn(waiting::watch(meetings.clone()));
     core.tasks.spawn(expiry::watch(meetings.clone()));
-    core.tasks.spawn(reload_after_settled_writes(core.clone()));
+    core.tasks.spawn(reload_after_settled_writes(states.clone()));
     core.tasks.spawn(reconcile::run(meetings.clone()));
     let runs = analysis.registry.clone();
     core.tasks.spawn(async move {
@@ -128,15 +128,19 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes subscribers re-read their topics after a write whose outcome was unknown has been settled: its writer could
-/// not publish the events.
-async fn reload_after_settled_writes(core: Core) {
+/// Makes subscribers re-read their topics, and readers the database, after a write whose outcome was unknown has been
+/// settled: its writer could neither publish the events nor drop what is cached.
+async fn reload_after_settled_writes(states: States) {
+    let core = &states.core;
     let (stopping, mut settled) = (core.tasks.stopping(), core.db.settled());
     loop {
         tokio::select! {
             goes_on = settled.next() => if !goes_on { return },
             () = stopping.cancelled() => return,
         }
+        states.meetings.roles.invalidate_all();
+        states.meetings.registry.reread_asleep();
+        states.analysis.registry.reread_asleep();
         core.hub.reread_all();
     }
 }

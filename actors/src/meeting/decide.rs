@@ -26,6 +26,10 @@ impl Live for Meeting {
         matches!(self.state, State::Live { .. })
     }
 
+    fn weight(&self) -> usize {
+        2 + self.participants.len() + self.recordings.len()
+    }
+
     fn topics(&self) -> Vec<Topic> {
         vec![
             Topic { kind: TopicKind::Meeting, id: self.id.uuid() },

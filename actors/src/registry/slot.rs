@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::RegistryInner;
 use crate::live::{Live, StoreUnavailable, Topic};
-use crate::shell::{ActorLease, Handle};
+use crate::shell::{ActorLease, Handle, Snapshot};
 
 /// A key's slot: callers that arrive while the entity is being loaded wait here.
 pub(super) struct Slot<L: Live> {
@@ -62,12 +62,19 @@ pub(super) struct SlotLease<L: Live> {
     registry: Weak<RegistryInner<L>>,
     pub key: L::Key,
     pub slot: Arc<Slot<L>>,
+    /// The entity as it was read lately, if it was.
+    pub known: Option<Arc<Snapshot<L>>>,
     wake_again: bool,
 }
 
 impl<L: Live> SlotLease<L> {
-    pub fn of(registry: &Arc<RegistryInner<L>>, key: L::Key, slot: Arc<Slot<L>>) -> Self {
-        Self { registry: Arc::downgrade(registry), key, slot, wake_again: false }
+    pub fn of(
+        registry: &Arc<RegistryInner<L>>,
+        key: L::Key,
+        slot: Arc<Slot<L>>,
+        known: Option<Arc<Snapshot<L>>>,
+    ) -> Self {
+        Self { registry: Arc::downgrade(registry), key, slot, known, wake_again: false }
     }
 }
 
@@ -105,6 +112,8 @@ impl<L: Live> Drop for SlotLease<L> {
         if slots.get(&self.key).is_some_and(|slot| Arc::ptr_eq(slot, &self.slot)) {
             slots.remove(&self.key);
         }
+        // What is being read at this moment may be older than the last save.
+        registry.asleep.forget(self.key);
         if slots.is_empty() {
             registry.emptied.notify_waiters();
         }

@@ -460,6 +460,10 @@ impl Live for Run {
         !self.is_over()
     }
 
+    fn weight(&self) -> usize {
+        4
+    }
+
     fn topics(&self) -> Vec<Topic> {
         vec![
             Topic { kind: TopicKind::Run, id: self.id.uuid() },

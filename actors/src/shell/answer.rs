@@ -67,6 +67,8 @@ pub struct ShellLimits {
     pub idle: Duration,
     /// Entities awake at the same time: at about 4 kB each this costs memory, not time.
     pub awake: usize,
+    /// How much is kept of entities that are asleep and were read lately, by their [`Live::weight`].
+    pub asleep: usize,
     /// Entities that are loaded at the same time at start-up.
     pub waking: usize,
 }
@@ -79,6 +81,7 @@ impl Default for ShellLimits {
             save: Duration::from_secs(2),
             idle: Duration::from_secs(300),
             awake: 100_000,
+            asleep: 32_768,
             waking: 64,
         }
     }
