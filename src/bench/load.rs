@@ -16,6 +16,8 @@ pub struct Load {
     pub clients: usize,
     pub answers: usize,
     pub elapsed: Duration,
+    /// Processor time of the server meanwhile, if it is a process of its own.
+    pub processor: Option<Duration>,
     /// Microseconds, in ascending order.
     latencies: Vec<u32>,
 }
@@ -23,6 +25,11 @@ pub struct Load {
 impl Load {
     pub fn per_second(&self) -> f64 {
         self.answers as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// Returns the server's processor time for each response, in microseconds.
+    pub fn processor_micros(&self) -> Option<f64> {
+        self.processor.map(|used| used.as_secs_f64() * 1e6 / self.answers.max(1) as f64)
     }
 
     /// Returns the latency in milliseconds that the given percentage of responses did not exceed.

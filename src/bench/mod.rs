@@ -14,6 +14,7 @@ mod journey;
 mod load;
 mod memory;
 mod people;
+mod processor;
 mod restart;
 mod soak;
 mod sockets;
@@ -44,6 +45,8 @@ use crate::api_client::own_server::OwnServer;
 const PATCHING: [usize; 3] = [1, 16, 64];
 /// Duration of the load before each measurement, so that one-time work is not measured.
 const WARM_UP: Duration = Duration::from_millis(500);
+/// Number of meetings in the list that is measured.
+const LISTED: usize = 25;
 /// Pause after the last socket is open, before memory is read.
 const SETTLING: Duration = Duration::from_secs(1);
 
@@ -60,6 +63,10 @@ pub struct Bench {
     /// Number of sockets that subscribe to one meeting.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     sockets: u64,
+    /// URL of an empty database to measure with, such as postgres://user:password@host/database. Default: an SQLite file
+    /// in a temporary folder.
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
     /// Measure for one second each, with 100 sockets.
     #[arg(long)]
     quick: bool,
@@ -138,14 +145,16 @@ async fn measure(arguments: &Bench) -> Result<(), String> {
         Some(Apart::Soak(arguments)) => return soak::measure(arguments).await,
         Some(Apart::Uploads(arguments)) => return uploads::measure(arguments).await,
     }
-    let server = OwnServer::start(&SETTINGS).await?;
+    let mut settings = SETTINGS.to_vec();
+    settings.extend(arguments.database.as_deref().map(|url| ("COLLOQUY__DATABASE__URL", url)));
+    let server = OwnServer::start(&settings).await?;
     let mut caller = ApiClient::at(&server.url)?;
     let account = ClientAccount::named("Ben Bench", "ben@colloquy.example");
     account.open(&caller, server.data()).await?;
     caller.token = Some(account.log_in(&caller).await?.access_token);
     let bench = Bound { arguments, address: address(&server)?, server: &server, caller };
 
-    let mut table = Table::begin(arguments.time());
+    let mut table = Table::begin(arguments.time(), arguments.database.as_ref().map_or("SQLite", |_| "PostgreSQL"));
     let journey = journey::travel(&bench.caller).await?;
     let folder = server.data().to_owned();
     let time = arguments.time();
@@ -179,9 +188,13 @@ impl Bound<'_> {
         self.caller.token.as_deref().unwrap_or_default()
     }
 
-    async fn load(&self, address: SocketAddr, clients: usize, status: u16, of: Requests) -> Result<Load, String> {
-        load::put(address, clients, WARM_UP, status, Arc::clone(&of)).await?;
-        load::put(address, clients, self.arguments.time(), status, of).await
+    /// Puts load on the server, after a short one before.
+    async fn load(&self, clients: usize, status: u16, of: Requests) -> Result<Load, String> {
+        load::put(self.address, clients, WARM_UP, status, Arc::clone(&of)).await?;
+        let used = processor::time_used(self.server.process_id())?;
+        let mut load = load::put(self.address, clients, self.arguments.time(), status, of).await?;
+        load.processor = Some(processor::time_used(self.server.process_id())?.saturating_sub(used));
+        Ok(load)
     }
 
     /// Measures polling a finished run, full and unchanged, and compares it with a server that sends the same bytes.
@@ -199,17 +212,38 @@ impl Bound<'_> {
 
         let clients = self.arguments.clients();
         let bare = Bare::start(same)?;
-        let nothing = self.load(bare.address, clients, 200, always(poll.clone())).await?;
+        load::put(bare.address, clients, WARM_UP, 200, always(poll.clone())).await?;
+        let nothing = load::put(bare.address, clients, self.arguments.time(), 200, always(poll.clone())).await?;
         bare.stop().await;
-        let whole = self.load(self.address, clients, 200, always(poll)).await?;
-        let unchanged = self.load(self.address, clients, 304, always(unchanged)).await?;
         table.row("the same bytes, bare", &nothing, "1.00 bare");
-        table.row("run status poll, 200", &whole, &format!("{:.2} bare", whole.per_second() / nothing.per_second()));
-        table.row(
-            "run status poll, 304",
-            &unchanged,
-            &format!("{:.2} bare", unchanged.per_second() / nothing.per_second()),
-        );
+        let health = self.load(clients, 200, always(request("GET", "/health/live", "", "", ""))).await?;
+        let whole = self.load(clients, 200, always(poll)).await?;
+        let unchanged = self.load(clients, 304, always(unchanged)).await?;
+        for (what, load) in
+            [("health check", &health), ("run status poll, 200", &whole), ("run status poll, 304", &unchanged)]
+        {
+            table.row(what, load, &format!("{:.2} bare", load.per_second() / nothing.per_second()));
+        }
+        self.reads(table, journey, &whole).await
+    }
+
+    /// Measures what else is read most often, and compares its processor time with that of a poll.
+    async fn reads(&self, table: &Table, journey: &Journey, poll: &Load) -> Result<(), String> {
+        let project = format!("/api/projects/{}", journey.project_id);
+        for number in 0..LISTED {
+            self.meeting(journey, &format!("Listed {number}")).await?;
+        }
+        let meeting = format!("/api/meetings/{}", self.meeting(journey, "Read by many").await?);
+        let list = format!("{project}/meetings?limit={LISTED}");
+        let poll = poll.processor_micros().unwrap_or_default();
+        for (what, path) in
+            [("a meeting's details", meeting), ("a project's details", project), ("a list of 25 meetings", list)]
+        {
+            let get = request("GET", &path, self.token(), "", "");
+            let load = self.load(self.arguments.clients(), 200, always(get)).await?;
+            let ratio = load.processor_micros().unwrap_or_default() / poll.max(f64::MIN_POSITIVE);
+            table.row(what, &load, &format!("{ratio:.1} × the poll's cpu"));
+        }
         Ok(())
     }
 
@@ -223,11 +257,11 @@ impl Bound<'_> {
         }
         let meetings = Arc::new(meetings);
         for clients in PATCHING {
-            let load = self.load(self.address, clients, 200, self.changes(&meetings)).await?;
+            let load = self.load(clients, 200, self.changes(&meetings)).await?;
             table.row("meeting PATCH, one each", &load, &format!("{:.2} disk", load.per_second() / syncs));
         }
         let one = Arc::new(meetings.first().cloned().into_iter().collect::<Vec<_>>());
-        let load = self.load(self.address, most, 200, self.changes(&one)).await?;
+        let load = self.load(most, 200, self.changes(&one)).await?;
         table.row("meeting PATCH, all on one", &load, &format!("{:.2} disk", load.per_second() / syncs));
         Ok(())
     }
@@ -256,7 +290,7 @@ impl Bound<'_> {
         let mut crowd = Crowd::gather(&self.caller, &meeting_id, size).await?;
         tokio::time::sleep(SETTLING).await;
         let idle = memory::resident_kib(self.server.process_id())?;
-        let pushes = crowd.push(&self.caller, &meeting_id, self.arguments.time()).await?;
+        let pushes = crowd.push(&self.caller, self.server.process_id(), &meeting_id, self.arguments.time()).await?;
         table.sockets(size, &pushes, before, idle);
         Ok(())
     }

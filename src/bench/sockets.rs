@@ -13,6 +13,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
+use super::processor;
 use crate::api_client::caller::ApiClient;
 
 /// How many sockets are opened concurrently: more would only wait in the server's accept backlog.
@@ -36,8 +37,11 @@ pub struct Pushes {
     pub per_second: f64,
     /// Median time in milliseconds from sending a change until the last socket has received it.
     pub to_all_ms: f64,
+    pub p99_ms: f64,
     pub slowest_ms: f64,
     pub changes: usize,
+    /// Processor time of the server for each push, the change itself included, in microseconds.
+    pub processor_micros: f64,
 }
 
 impl Crowd {
@@ -70,9 +74,16 @@ impl Crowd {
     ///
     /// # Errors
     /// Returns a message if a change is refused, or a socket ends or does not receive an event.
-    pub async fn push(&mut self, caller: &ApiClient, meeting_id: &str, time: Duration) -> Result<Pushes, String> {
+    pub async fn push(
+        &mut self,
+        caller: &ApiClient,
+        server: Option<u32>,
+        meeting_id: &str,
+        time: Duration,
+    ) -> Result<Pushes, String> {
         let path = format!("{}/api/meetings/{meeting_id}", caller.url);
         let token = caller.token.as_deref().unwrap_or_default();
+        let used = processor::time_used(server)?;
         let (began, mut took) = (Instant::now(), Vec::new());
         while began.elapsed() < time {
             let body = json!({ "title": format!("Pushed {}", took.len()) });
@@ -88,10 +99,14 @@ impl Crowd {
             took.push(sent.elapsed().as_secs_f64() * 1000.0);
         }
         let elapsed = began.elapsed().as_secs_f64();
+        let used = processor::time_used(server)?.saturating_sub(used);
         took.sort_by(f64::total_cmp);
+        let pushes = (took.len() * self.size) as f64;
         Ok(Pushes {
-            per_second: (took.len() * self.size) as f64 / elapsed,
+            per_second: pushes / elapsed,
+            processor_micros: used.as_secs_f64() * 1e6 / pushes.max(1.0),
             to_all_ms: took.get(took.len() / 2).copied().unwrap_or_default(),
+            p99_ms: took.get(took.len().saturating_sub(1) * 99 / 100).copied().unwrap_or_default(),
             slowest_ms: took.last().copied().unwrap_or_default(),
             changes: took.len(),
         })

@@ -10,39 +10,44 @@ use super::sockets::Pushes;
 pub struct Table;
 
 impl Table {
-    pub fn begin(time: Duration) -> Self {
+    /// `database`: what the server stores in.
+    pub fn begin(time: Duration, database: &str) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let table = Self;
         table.line(&format!(
-            "Colloquy on {cores} cores, shared with the clients; {} s per measurement; SQLite.",
+            "Colloquy on {cores} cores, shared with the clients; {} s per measurement; {database}.",
             time.as_secs()
         ));
-        table.line("p50 and p99 are the latency percentiles of the responses.");
+        table.line(
+            "p50 and p99 are the latency percentiles of the responses, cpu the server's processor time for each.",
+        );
         table.line("");
         table.line(&format!(
-            "{:28} {:>7} {:>10} {:>9} {:>9}  {}",
-            "what", "clients", "per second", "p50 ms", "p99 ms", "ratio"
+            "{:28} {:>7} {:>10} {:>9} {:>9} {:>7}  {}",
+            "what", "clients", "per second", "p50 ms", "p99 ms", "cpu µs", "ratio"
         ));
         table
     }
 
     pub fn disk(&self, syncs: f64) {
         self.line(&format!(
-            "{:28} {:>7} {syncs:>10.0} {:>9.2} {:>9}  1.00 disk",
+            "{:28} {:>7} {syncs:>10.0} {:>9.2} {:>9} {:>7}  1.00 disk",
             "4 KiB and fdatasync",
             1,
             1000.0 / syncs,
+            "",
             ""
         ));
     }
 
     pub fn row(&self, what: &str, load: &Load, ratio: &str) {
         self.line(&format!(
-            "{what:28} {:>7} {:>10.0} {:>9.2} {:>9.2}  {ratio}",
+            "{what:28} {:>7} {:>10.0} {:>9.2} {:>9.2} {:>7}  {ratio}",
             load.clients,
             load.per_second(),
             load.percentile(50),
             load.percentile(99),
+            load.processor_micros().map_or_else(String::new, |micros| format!("{micros:.0}")),
         ));
     }
 
@@ -51,8 +56,13 @@ impl Table {
         self.line("");
         self.line(&format!(
             "{size} sockets on one meeting: {:.0} pushes per second; from a PATCH until all have received it {:.1} ms \
-             (median of {}; slowest {:.1} ms)",
-            pushes.per_second, pushes.to_all_ms, pushes.changes, pushes.slowest_ms,
+             (median of {}; p99 {:.1} ms, slowest {:.1} ms); {:.1} µs of the server's processor time for each push",
+            pushes.per_second,
+            pushes.to_all_ms,
+            pushes.changes,
+            pushes.p99_ms,
+            pushes.slowest_ms,
+            pushes.processor_micros,
         ));
         self.line(&format!(
             "An idle, subscribed socket: {each:.1} KiB of the server's memory ({before_kib} → {idle_kib} KiB)"
