@@ -19,7 +19,7 @@ export const feedbackScenes = {
     await ada.page.getByRole('dialog').waitFor();
     await ada.write('E-mail addresses', `not an address, Grace Hopper <${reviewer}>`);
     await ada.press('Send invitations');
-    await ada.page.getByRole('dialog').getByText('not an address:').waitFor();
+    await ada.page.getByRole('dialog').getByText(/not an address\u2069: /).waitFor();
     await ada.look('invite reviewers');
     await ada.write('E-mail addresses', `Grace Hopper <${reviewer}>`);
     await ada.reach('combobox', 'They may');
