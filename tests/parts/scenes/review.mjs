@@ -30,6 +30,8 @@ export const review = {
     const begun = Date.now();
     const count = await worksThrough(grace);
     const seconds = (Date.now() - begun) / 1000;
+    // The page has the last answer before it can be read here.
+    await grace.eventually(() => posted.length >= count, 'an answer for each item');
     const targets = new Set(posted.map(({ data }) => `${data.targetType} ${data.targetId}`));
     if (posted.length !== count || targets.size !== count) grace.faults.push(`${posted.length} answers on ${targets.size} of ${count} items`);
 
