@@ -33,7 +33,7 @@ const MAY: &[(&str, &[&str])] = &[
     // Shared by all features.
     ("core", &["config", "db", "jobs", "keys", "tasks"]),
     // Transport, authentication, operations and real-time events: they import no feature.
-    ("http", &["clients", "config", "db", "tasks"]),
+    ("http", &["clients", "config", "db", "log", "tasks"]),
     ("passwords", &["config", "http"]),
     ("access", &["core", "db", "http", "keys"]),
     ("api", &["access", "core", "db", "http", "tasks"]),

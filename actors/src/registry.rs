@@ -145,7 +145,7 @@ impl<L: Live> Registry<L> {
         }
         let reading = match self.inner.asleep.look_up(key) {
             Looked::Known(snapshot) => return Ok(Some(snapshot)),
-            Looked::Read(number) => Some(Reading { registry: &self.inner, key, number, read: None }),
+            Looked::Read(number) => Some(AsleepReading { registry: &self.inner, key, number, read: None }),
             Looked::ReadBeside => None,
         };
         let loaded = self.inner.load(key).await?;
@@ -207,7 +207,7 @@ impl<L: Live> Registry<L> {
 }
 
 /// A reading of an entity that is asleep, for [`Asleep`].
-struct Reading<'a, L: Live> {
+struct AsleepReading<'a, L: Live> {
     registry: &'a RegistryInner<L>,
     key: L::Key,
     number: u64,
@@ -215,7 +215,7 @@ struct Reading<'a, L: Live> {
 }
 
 /// Also if the reader has given up.
-impl<L: Live> Drop for Reading<'_, L> {
+impl<L: Live> Drop for AsleepReading<'_, L> {
     fn drop(&mut self) {
         let slots = self.registry.slots();
         let read = self.read.take().filter(|_| !slots.contains_key(&self.key));
@@ -297,7 +297,7 @@ impl<L: Live> RegistryInner<L> {
         }
         let slot = Arc::new(Slot::waking());
         slots.insert(key, Arc::clone(&slot));
-        // Under the lock, as at the end of a [`Reading`]: nothing is kept of an entity that has a slot.
+        // Under the lock, as at the end of an [`AsleepReading`]: nothing is kept of an entity that has a slot.
         let known = self.asleep.forget(key);
         drop(slots);
         self.shared.metrics.awake.up();

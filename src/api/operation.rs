@@ -25,7 +25,7 @@ use crate::http::mounted::{Mounted, Need};
 use crate::http::pace::Pace;
 use crate::http::ready::PreparedAnswer;
 use crate::http::request_id;
-use crate::http::route_table::{Endpoint, Handler};
+use crate::http::route_table::{Endpoint, RouteHandler};
 use crate::http::state::Http;
 use crate::tasks::{self, Tasks};
 
@@ -73,7 +73,7 @@ pub struct Operation {
 }
 
 /// Builds the handler once the message of a success is known.
-type Mount = Rc<dyn Fn(&'static str) -> Handler>;
+type Mount = Rc<dyn Fn(&'static str) -> RouteHandler>;
 
 impl Operation {
     /// An operation that only reads. It is cancelled when the client disconnects.
@@ -87,7 +87,7 @@ impl Operation {
         F: Fn(Authorized<R, I>, S) -> Fut + Clone + 'static,
         Fut: Future<Output = Result<A, ApiError>> + 'static,
     {
-        let mount = move |message: &'static str| -> Handler {
+        let mount = move |message: &'static str| -> RouteHandler {
             let handler = handler.clone();
             Rc::new(move |request, payload| guarded(read(request, payload, message, handler.clone())).boxed_local())
         };
@@ -109,7 +109,7 @@ impl Operation {
         let keyed = method == Method::POST
             && A::REPLAYABLE
             && !matches!(R::WHO, Who::Public | Who::Ticket | Who::Signed | Who::Internal | Who::Service);
-        let mount = move |message: &'static str| -> Handler {
+        let mount = move |message: &'static str| -> RouteHandler {
             let handler = handler.clone();
             Rc::new(move |request, payload| {
                 guarded(write(request, payload, keyed, message, handler.clone())).boxed_local()

@@ -12,7 +12,7 @@
 //! statements, and ends.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -24,7 +24,6 @@ use tokio::time::{Instant, sleep};
 use super::conn::Conn;
 use super::error::DbError;
 use super::job::{DbJob, run_within};
-use super::sqlite::{Use, connect};
 
 /// How long a reader rests before it ends.
 const LONGEST_REST: Duration = Duration::from_secs(30);
@@ -48,8 +47,12 @@ struct Handover {
 /// All readers of one database file. They end once this is dropped.
 pub(super) struct Readers(Arc<ReaderPool>);
 
+/// Opens a connection to a database file, or says why it can't be opened.
+type Connect = fn(&Path) -> Result<Conn, String>;
+
 struct ReaderPool {
     path: PathBuf,
+    connect: Connect,
     /// How many readers there may be.
     most: usize,
     /// How many of them are to be busy.
@@ -89,10 +92,10 @@ impl ReadJob {
 
 impl Readers {
     /// Allows `most` readers at once. Call it on the runtime where the queue is to be watched.
-    pub(super) fn new(path: PathBuf, most: usize, limit: Duration) -> Self {
+    pub(super) fn new(path: PathBuf, connect: Connect, most: usize, limit: Duration) -> Self {
         let usual = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(most);
         let (runtime, state) = (Handle::current(), Mutex::default());
-        Self(Arc::new(ReaderPool { path, most, usual, limit, runtime, state }))
+        Self(Arc::new(ReaderPool { path, connect, most, usual, limit, runtime, state }))
     }
 
     /// Has a read run, which answers its caller.
@@ -170,7 +173,7 @@ impl ReaderPool {
         let pool = Arc::downgrade(self);
         let started = Builder::new_current_thread().enable_time().build().and_then(|runtime| {
             let (sender, reads) = channel();
-            let reader = Reader { pool, sender: Some(sender), reads, runtime, conn: None };
+            let reader = ReaderThread { pool, sender: Some(sender), reads, runtime, conn: None };
             std::thread::Builder::new().name("db-reader".to_owned()).spawn(move || reader.run(read))
         });
         // The read was dropped with the closure, so that its caller learns of it.
@@ -182,7 +185,7 @@ impl ReaderPool {
 }
 
 /// The state of one thread.
-struct Reader {
+struct ReaderThread {
     pool: Weak<ReaderPool>,
     /// `None` while it rests.
     sender: Option<Sender<Handover>>,
@@ -191,7 +194,7 @@ struct Reader {
     conn: Option<Conn>,
 }
 
-impl Reader {
+impl ReaderThread {
     fn run(mut self, first: ReadJob) {
         let mut next = Some(first);
         while let Some(read) = next
@@ -244,7 +247,7 @@ impl Reader {
         if !job.begin() {
             return;
         }
-        let conn = self.conn.take().map_or_else(|| connect(&pool.path, Use::Read), Ok);
+        let conn = self.conn.take().map_or_else(|| (pool.connect)(&pool.path), Ok);
         match conn {
             Err(why) => job.spoil(DbError::Unavailable(why)),
             Ok(mut conn) => {

@@ -53,7 +53,7 @@ impl Sqlite {
         let conn = connect(&path, Use::Write).map_err(OpenError)?;
         let writer = Writer::start(path.clone(), conn, settings.queue, settings.limit)
             .map_err(|error| OpenError(format!("the writer's thread can't be started: {error}")))?;
-        let readers = Readers::new(path.clone(), settings.connections, settings.limit);
+        let readers = Readers::new(path.clone(), |path| connect(path, Use::Read), settings.connections, settings.limit);
         Ok(Self { path, writer, readers, limit: settings.limit })
     }
 

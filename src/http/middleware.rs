@@ -25,7 +25,7 @@ use super::head;
 use super::raw_connection::RawConnection;
 use super::request_id::{self, X_REQUEST_ID};
 use super::route_figures::RouteFigures;
-use super::route_table::{AllowedMethods, Found, RouteTable};
+use super::route_table::{AllowedMethods, FoundRoute, RouteTable};
 use super::transit::Transit;
 use crate::log::access::{self, AccessLine};
 use crate::tasks::panic_text;
@@ -91,15 +91,15 @@ pub async fn pass<B: MessageBody + 'static>(
     let transit = Transit::begin(&request, in_flight);
     let method = head::method(request.method());
     let (handler, figures) = match table.find(request.method(), request.match_info().as_str()) {
-        Found::Operation(figures, handler, parameters) => {
+        FoundRoute::Operation(figures, handler, parameters) => {
             request.extensions_mut().insert(parameters);
             (Some(Rc::clone(handler)), Some(figures))
         }
-        Found::OtherMethods(allow) => {
+        FoundRoute::OtherMethods(allow) => {
             request.extensions_mut().insert(AllowedMethods(allow));
             (None, None)
         }
-        Found::Nothing => {
+        FoundRoute::Nothing => {
             without_slash(&mut request);
             (None, None)
         }

@@ -13,7 +13,7 @@ use matchit::Router;
 use super::route_figures::RouteFigures;
 
 /// Answers the requests of one operation.
-pub type Handler = Rc<dyn Fn(HttpRequest, Payload) -> LocalBoxFuture<'static, HttpResponse>>;
+pub type RouteHandler = Rc<dyn Fn(HttpRequest, Payload) -> LocalBoxFuture<'static, HttpResponse>>;
 
 /// The most parameters in a path.
 const PARAMETERS: usize = 4;
@@ -23,7 +23,7 @@ pub struct Endpoint {
     pub method: Method,
     /// The path with its parameters in braces.
     pub path: &'static str,
-    pub handler: Handler,
+    pub handler: RouteHandler,
 }
 
 /// The operations of one listener, for one worker.
@@ -31,28 +31,28 @@ pub struct Endpoint {
 pub struct RouteTable {
     /// Keyed by the paths in lower case.
     paths: Router<usize>,
-    resources: Vec<Resource>,
+    resources: Vec<RoutedPath>,
 }
 
 /// All operations of one path.
-struct Resource {
+struct RoutedPath {
     path: &'static str,
     /// In the order of the path.
     parameters: Vec<&'static str>,
-    endpoints: Vec<Mounted>,
+    endpoints: Vec<MountedEndpoint>,
     /// Their methods, for the header `Allow`.
     allow: HeaderValue,
 }
 
-struct Mounted {
+struct MountedEndpoint {
     method: Method,
-    handler: Handler,
+    handler: RouteHandler,
     figures: Rc<RouteFigures>,
 }
 
 /// What the table has for a request.
-pub enum Found<'t> {
-    Operation(Rc<RouteFigures>, &'t Handler, PathParameters),
+pub enum FoundRoute<'t> {
+    Operation(Rc<RouteFigures>, &'t RouteHandler, PathParameters),
     /// The path has other methods only, these.
     OtherMethods(HeaderValue),
     Nothing,
@@ -85,7 +85,7 @@ impl RouteTable {
                 return Err(format!("{method} {path} is there twice"));
             }
             let figures = Rc::new(RouteFigures::new(super::head::method(&method), path.into()));
-            resource.endpoints.push(Mounted { method, handler, figures });
+            resource.endpoints.push(MountedEndpoint { method, handler, figures });
             let methods: Vec<&str> = resource.endpoints.iter().map(|endpoint| endpoint.method.as_str()).collect();
             resource.allow = methods.join(", ").parse().map_err(|error| format!("{path}: {error}"))?;
         }
@@ -106,13 +106,18 @@ impl RouteTable {
         }
         let at = self.resources.len();
         self.paths.insert(path.to_ascii_lowercase(), at).map_err(|error| format!("{path}: {error}"))?;
-        self.resources.push(Resource { path, parameters, endpoints: Vec::new(), allow: HeaderValue::from_static("") });
+        self.resources.push(RoutedPath {
+            path,
+            parameters,
+            endpoints: Vec::new(),
+            allow: HeaderValue::from_static(""),
+        });
         Ok(at)
     }
 
     /// Finds the operation of a path. Only below `/api` its case does not count.
     #[must_use]
-    pub fn find(&self, method: &Method, path: &str) -> Found<'_> {
+    pub fn find(&self, method: &Method, path: &str) -> FoundRoute<'_> {
         let trimmed = match path.trim_end_matches('/') {
             "" => path,
             trimmed => trimmed,
@@ -125,10 +130,10 @@ impl RouteTable {
         } else {
             trimmed
         };
-        let Ok(matched) = self.paths.at(key) else { return Found::Nothing };
-        let Some(resource) = self.resources.get(*matched.value) else { return Found::Nothing };
+        let Ok(matched) = self.paths.at(key) else { return FoundRoute::Nothing };
+        let Some(resource) = self.resources.get(*matched.value) else { return FoundRoute::Nothing };
         let Some(found) = resource.endpoints.iter().find(|endpoint| endpoint.method == *method) else {
-            return Found::OtherMethods(resource.allow.clone());
+            return FoundRoute::OtherMethods(resource.allow.clone());
         };
         let mut parameters = PathParameters::default();
         let of_path = resource.parameters.iter().zip(matched.params.iter());
@@ -138,7 +143,7 @@ impl RouteTable {
             let of = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
             *place = Some(PathParameter { name, start: of(start), end: of(start + value.len()) });
         }
-        Found::Operation(Rc::clone(&found.figures), &found.handler, parameters)
+        FoundRoute::Operation(Rc::clone(&found.figures), &found.handler, parameters)
     }
 }
 
@@ -161,7 +166,7 @@ mod tests {
     use actix_web::test::TestRequest;
     use actix_web::{HttpMessage, HttpResponse};
 
-    use super::{Endpoint, Found, RouteTable, path_parameter};
+    use super::{Endpoint, FoundRoute, RouteTable, path_parameter};
 
     fn table(paths: &[(Method, &'static str)]) -> Result<RouteTable, String> {
         RouteTable::new(paths.iter().map(|(method, path)| Endpoint {
@@ -186,13 +191,13 @@ mod tests {
     /// The parameters of a path, or why there are none.
     fn found(method: Method, path: &str, names: &[&str]) -> Result<Vec<String>, String> {
         match some().find(&method, path) {
-            Found::Operation(_, _, parameters) => {
+            FoundRoute::Operation(_, _, parameters) => {
                 let request = TestRequest::with_uri(path).to_http_request();
                 request.extensions_mut().insert(parameters);
                 Ok(names.iter().map(|name| path_parameter(&request, name).to_owned()).collect())
             }
-            Found::OtherMethods(allow) => Err(allow.to_str().unwrap().to_owned()),
-            Found::Nothing => Err("nothing".to_owned()),
+            FoundRoute::OtherMethods(allow) => Err(allow.to_str().unwrap().to_owned()),
+            FoundRoute::Nothing => Err("nothing".to_owned()),
         }
     }
 

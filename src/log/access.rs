@@ -14,7 +14,7 @@ use actors::time::Time;
 use serde::Serialize;
 use tracing::Level;
 
-use super::Format;
+use super::LogFormat;
 
 /// The target of the lines, for the setting `log.filter`.
 const TARGET: &str = "colloquy::access";
@@ -27,7 +27,7 @@ const WRITTEN_BYTES: usize = 64 * 1024;
 /// How long the end of the program waits for the last lines.
 const LAST: Duration = Duration::from_secs(1);
 
-static ORDERS: OnceLock<SyncSender<Order>> = OnceLock::new();
+static ORDERS: OnceLock<SyncSender<AccessOrder>> = OnceLock::new();
 
 /// An answered request.
 #[derive(Debug)]
@@ -46,14 +46,14 @@ pub struct AccessLine {
     pub missing_in: Option<&'static str>,
 }
 
-enum Order {
+enum AccessOrder {
     Write(AccessLine),
     /// Everything before is to be written.
     Flush(SyncSender<()>),
 }
 
 /// Starts the thread, unless the log's filter leaves these lines out.
-pub(super) fn begin(format: Format) {
+pub(super) fn begin(format: LogFormat) {
     if !tracing::enabled!(target: TARGET, Level::INFO) || ORDERS.get().is_some() {
         return;
     }
@@ -74,7 +74,7 @@ pub fn is_on() -> bool {
 /// Has a line written.
 pub fn write(line: AccessLine) {
     let Some(orders) = ORDERS.get() else { return };
-    if orders.try_send(Order::Write(line)).is_err() {
+    if orders.try_send(AccessOrder::Write(line)).is_err() {
         metrics::counter!("colloquy_access_log_dropped_total").increment(1);
     }
 }
@@ -83,21 +83,21 @@ pub fn write(line: AccessLine) {
 pub fn end() {
     let Some(orders) = ORDERS.get() else { return };
     let (written, all) = sync_channel(1);
-    if orders.try_send(Order::Flush(written)).is_ok() {
+    if orders.try_send(AccessOrder::Flush(written)).is_ok() {
         // Nobody reads the log any more if this fails.
         let _ = all.recv_timeout(LAST);
     }
 }
 
-fn write_all(orders: &Receiver<Order>, format: Format) {
+fn write_all(orders: &Receiver<AccessOrder>, format: LogFormat) {
     let mut text = Vec::with_capacity(WRITTEN_BYTES);
     let mut flushing = Vec::new();
     while let Ok(first) = orders.recv() {
         let mut next = Some(first);
         while let Some(order) = next.take() {
             match order {
-                Order::Write(line) => line.append(&mut text, format),
-                Order::Flush(back) => flushing.push(back),
+                AccessOrder::Write(line) => line.append(&mut text, format),
+                AccessOrder::Flush(back) => flushing.push(back),
             }
             if text.len() < WRITTEN_BYTES {
                 next = orders.try_recv().ok();
@@ -139,11 +139,11 @@ struct JsonSpan<'a> {
 }
 
 impl AccessLine {
-    fn append(&self, text: &mut Vec<u8>, format: Format) {
+    fn append(&self, text: &mut Vec<u8>, format: LogFormat) {
         // Writing to memory does not fail.
         let _ = match format {
-            Format::Json => serde_json::to_writer(&mut *text, &self.json()).map_err(std::io::Error::from),
-            Format::Text => self.append_text(text),
+            LogFormat::Json => serde_json::to_writer(&mut *text, &self.json()).map_err(std::io::Error::from),
+            LogFormat::Text => self.append_text(text),
         };
         text.push(b'\n');
     }
@@ -184,7 +184,7 @@ impl AccessLine {
 mod tests {
     use actors::time::Time;
 
-    use super::super::Format;
+    use super::super::LogFormat;
     use super::AccessLine;
 
     fn line(missing_origin: Option<&str>) -> AccessLine {
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    fn text(line: &AccessLine, format: Format) -> String {
+    fn text(line: &AccessLine, format: LogFormat) -> String {
         let mut text = Vec::new();
         line.append(&mut text, format);
         String::from_utf8(text).unwrap()
@@ -208,12 +208,12 @@ mod tests {
 
     #[test]
     fn a_line_is_an_object_or_a_text_and_ends() {
-        let json = text(&line(None), Format::Json);
+        let json = text(&line(None), LogFormat::Json);
         let value: serde_json::Value = serde_json::from_str(json.strip_suffix('\n').unwrap()).unwrap();
         assert_eq!(value["timestamp"], "2027-01-15T08:00:00.123Z");
         assert_eq!((&value["span"]["request_id"], &value["status"]), (&"a\"b".into(), &200.into()));
         assert!(value.get("missing_origin").is_none());
-        let shown = text(&line(Some("https://x.example\n")), Format::Text);
+        let shown = text(&line(Some("https://x.example\n")), LogFormat::Text);
         assert_eq!(shown.lines().count(), 1, "{shown}");
         assert!(shown.contains("status=200") && shown.contains(r#"missing_origin="https://x.example\n""#), "{shown}");
     }

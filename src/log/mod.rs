@@ -10,7 +10,7 @@ use crate::config::Log;
 
 /// How a line is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum LogFormat {
     Json,
     Text,
 }
@@ -20,15 +20,15 @@ pub fn begin(settings: &Log) {
     let filter = EnvFilter::builder().parse_lossy(&settings.filter);
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let format = match settings.format.as_str() {
-        "json" => Format::Json,
-        "text" => Format::Text,
-        _ if std::io::stderr().is_terminal() => Format::Text,
-        _ => Format::Json,
+        "json" => LogFormat::Json,
+        "text" => LogFormat::Text,
+        _ if std::io::stderr().is_terminal() => LogFormat::Text,
+        _ => LogFormat::Json,
     };
     // Fails only in a second call.
     let _ = match format {
-        Format::Json => builder.json().flatten_event(true).try_init(),
-        Format::Text => builder.try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+        LogFormat::Text => builder.try_init(),
     };
     if settings.access {
         access::begin(format);

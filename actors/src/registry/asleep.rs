@@ -17,14 +17,14 @@ pub(super) struct Asleep<K, S> {
 
 /// A state that nobody asked for during a whole generation is dropped.
 struct Generations<K, S> {
-    young: HashMap<K, Entry<S>>,
-    old: HashMap<K, Entry<S>>,
+    young: HashMap<K, AsleepEntry<S>>,
+    old: HashMap<K, AsleepEntry<S>>,
     /// The weight of the young ones.
     weight: usize,
     last_reading: u64,
 }
 
-enum Entry<S> {
+enum AsleepEntry<S> {
     /// It is being read, for the first reader who asked.
     Reading(u64),
     Known(Arc<S>, usize),
@@ -53,24 +53,25 @@ impl<K: Copy + Eq + Hash, S> Asleep<K, S> {
     pub fn look_up(&self, key: K) -> Looked<S> {
         let mut generations = self.generations();
         match generations.young.get(&key) {
-            Some(Entry::Known(state, _)) => return Looked::Known(Arc::clone(state)),
-            Some(Entry::Reading(_)) => return Looked::ReadBeside,
+            Some(AsleepEntry::Known(state, _)) => return Looked::Known(Arc::clone(state)),
+            Some(AsleepEntry::Reading(_)) => return Looked::ReadBeside,
             None => {}
         }
-        if let Some(Entry::Known(state, weight)) = generations.old.remove(&key) {
+        if let Some(AsleepEntry::Known(state, weight)) = generations.old.remove(&key) {
             generations.insert(key, Arc::clone(&state), weight, self.most);
             return Looked::Known(state);
         }
         generations.last_reading += 1;
         let number = generations.last_reading;
-        generations.young.insert(key, Entry::Reading(number));
+        generations.young.insert(key, AsleepEntry::Reading(number));
         Looked::Read(number)
     }
 
     /// Ends the reading with that number, and keeps what was read unless it was forgotten meanwhile.
     pub fn give(&self, key: K, reading: u64, read: Option<(Arc<S>, usize)>) {
         let mut generations = self.generations();
-        let is_ours = |entry: Option<&Entry<S>>| matches!(entry, Some(Entry::Reading(number)) if *number == reading);
+        let is_ours =
+            |entry: Option<&AsleepEntry<S>>| matches!(entry, Some(AsleepEntry::Reading(number)) if *number == reading);
         if is_ours(generations.old.get(&key)) {
             generations.old.remove(&key);
         } else if is_ours(generations.young.get(&key)) {
@@ -94,12 +95,12 @@ impl<K: Copy + Eq + Hash, S> Asleep<K, S> {
     pub fn forget(&self, key: K) -> Option<Arc<S>> {
         let mut generations = self.generations();
         let young = generations.young.remove(&key);
-        if let Some(Entry::Known(_, weight)) = &young {
+        if let Some(AsleepEntry::Known(_, weight)) = &young {
             generations.weight -= weight;
         }
         match young.or_else(|| generations.old.remove(&key)) {
-            Some(Entry::Known(state, _)) => Some(state),
-            Some(Entry::Reading(_)) | None => None,
+            Some(AsleepEntry::Known(state, _)) => Some(state),
+            Some(AsleepEntry::Reading(_)) | None => None,
         }
     }
 }
@@ -112,7 +113,7 @@ impl<K: Copy + Eq + Hash, S> Generations<K, S> {
         }
         if weight <= most / 2 {
             self.weight += weight;
-            self.young.insert(key, Entry::Known(state, weight));
+            self.young.insert(key, AsleepEntry::Known(state, weight));
         }
     }
 }
