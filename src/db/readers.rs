@@ -4,11 +4,11 @@
 //! ```text
 //!  read() ─▶ fewer readers than processors are busy: the one that has rested for the shortest time, or a new one
 //!        ─▶ else the queue ─▶ the next reader that is done
-//!                          ─▶ after 2 ms: one more reader, as long as there may be more
+//!                          ─▶ after 20 ms: one more reader, as long as there may be more
 //!                          ─▶ too late: Busy
 //! ```
 //! More busy readers than processors only cost time, unless those that are busy wait for the disk or compute for long: hence
-//! the 2 ms. A reader that has nothing to do for a while closes its connection, which holds pages and prepared
+//! the 20 ms. A reader that has nothing to do for a while closes its connection, which holds pages and prepared
 //! statements, and ends.
 
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ use super::job::{DbJob, run_within};
 /// How long a reader rests before it ends.
 const LONGEST_REST: Duration = Duration::from_secs(30);
 /// How long a read waits for a busy reader before there is one more; the queue is looked at as often.
-const LOOK: Duration = Duration::from_millis(2);
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A read on its way.
 pub(super) struct ReadJob {
