@@ -25,7 +25,7 @@ use super::head;
 use super::raw_connection::RawConnection;
 use super::request_id::{self, X_REQUEST_ID};
 use super::route_figures::RouteFigures;
-use super::route_table::{AllowedMethods, FoundRoute, RouteTable};
+use super::route_table::{AllowedMethods, FoundRoute, RouteHandler, RouteTable};
 use super::transit::Transit;
 use crate::log::access::{self, AccessLine};
 use crate::tasks::panic_text;
@@ -90,20 +90,7 @@ pub async fn pass<B: MessageBody + 'static>(
     let missing_origin = cors::missing_origin(request.request(), &settings.app_url);
     let transit = Transit::begin(&request, in_flight);
     let method = head::method(request.method());
-    let (handler, figures) = match table.find(request.method(), request.match_info().as_str()) {
-        FoundRoute::Operation(figures, handler, parameters) => {
-            request.extensions_mut().insert(parameters);
-            (Some(Rc::clone(handler)), Some(figures))
-        }
-        FoundRoute::OtherMethods(allow) => {
-            request.extensions_mut().insert(AllowedMethods(allow));
-            (None, None)
-        }
-        FoundRoute::Nothing => {
-            without_slash(&mut request);
-            (None, None)
-        }
-    };
+    let (handler, figures) = route(&table, &mut request).unzip();
     let work = async {
         checked?;
         let transit = transit?;
@@ -149,6 +136,19 @@ pub async fn pass<B: MessageBody + 'static>(
     note(&figures, &id, status, started, missing_origin);
     answered
         .map_err(|failure| ErrorWithHeaders { failure, id: id.to_string(), origin, over_tls: settings.over_tls }.into())
+}
+
+/// Finds the operation of a request. One that has none is prepared for what else is mounted.
+fn route(table: &RouteTable, request: &mut ServiceRequest) -> Option<(RouteHandler, Rc<RouteFigures>)> {
+    match table.find(request.method(), request.match_info().as_str()) {
+        FoundRoute::Operation(figures, handler, parameters) => {
+            request.extensions_mut().insert(parameters);
+            return Some((Rc::clone(handler), figures));
+        }
+        FoundRoute::OtherMethods(allow) => drop(request.extensions_mut().insert(AllowedMethods(allow))),
+        FoundRoute::Nothing => without_slash(request),
+    }
+    None
 }
 
 /// Counts a request and gives it a line in the access log. A page of an origin that is missing in the settings can't read

@@ -83,6 +83,25 @@ pub struct Project {
     pub signed_approvals: bool,
 }
 
+impl Project {
+    /// A new project, as it is unless its owner wants it otherwise.
+    #[must_use]
+    pub const fn new(id: Id<ids::Project>, owner_id: Id<User>, name: String, now: Time) -> Self {
+        Self {
+            id,
+            name,
+            description: String::new(),
+            language: Language::Auto,
+            status: ProjectStatus::Active,
+            owner_id,
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            signed_approvals: false,
+        }
+    }
+}
+
 /// The number of objects in a project.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -2,7 +2,6 @@
 
 use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
-use actors::language::Language;
 use actors::live::RequestId;
 
 use super::deletion;
@@ -31,18 +30,9 @@ pub async fn create(
     body: CreateProject,
 ) -> Result<MyProject, ApiError> {
     let now = state.now();
-    let project = Project {
-        id,
-        name: body.name.0,
-        description: body.description.unwrap_or_default().0,
-        language: body.language.unwrap_or(Language::Auto),
-        status: ProjectStatus::Active,
-        owner_id: caller.user_id,
-        version: 1,
-        created_at: now,
-        updated_at: now,
-        signed_approvals: false,
-    };
+    let mut project = Project::new(id, caller.user_id, body.name.0, now);
+    project.description = body.description.unwrap_or_default().0;
+    project.language = body.language.unwrap_or(project.language);
     let (project, counts) = state
         .db
         .write(move |conn| {

@@ -168,10 +168,9 @@ mod tests {
     use std::sync::Arc;
 
     use actors::ids::Id;
-    use actors::language::Language;
     use actors::time::Time;
 
-    use super::{Project, ProjectRole, ProjectStatus, Roles};
+    use super::{Project, ProjectRole, Roles};
 
     #[test]
     fn nothing_that_was_read_before_or_during_a_change_is_remembered_after_it() {
@@ -198,8 +197,8 @@ mod tests {
 
     #[test]
     fn a_project_that_was_read_before_or_during_a_change_is_not_remembered_after_it() {
-        let roles = Roles::default();
-        let project = Arc::new(project());
+        let (roles, now) = (Roles::default(), Time::from_millis(1_800_000_000_000).unwrap());
+        let project = Arc::new(Project::new(Id::generate(), Id::generate(), "P".to_owned(), now));
         let since = roles.known_project(project.id).unwrap_err();
         roles.insert_project(&project, since);
         assert_eq!(roles.known_project(project.id).as_deref(), Ok(&*project));
@@ -211,22 +210,6 @@ mod tests {
         roles.insert_project(&project, since);
         roles.insert_project(&project, during);
         assert!(roles.known_project(project.id).is_err(), "kept after the change, read before or during it");
-    }
-
-    fn project() -> Project {
-        let now = Time::from_millis(1_800_000_000_000).unwrap();
-        Project {
-            id: Id::generate(),
-            name: "P".to_owned(),
-            description: String::new(),
-            language: Language::En,
-            status: ProjectStatus::Active,
-            owner_id: Id::generate(),
-            version: 1,
-            created_at: now,
-            updated_at: now,
-            signed_approvals: false,
-        }
     }
 
     #[test]

@@ -267,7 +267,6 @@ mod tests {
     use exports::import::ImportedCriterion;
 
     use super::*;
-    use crate::projects::model::ProjectStatus;
 
     fn demand(id: &str, statement: &str) -> ImportedRequirement {
         let some = |text: &str| Some(text.to_owned());
@@ -291,18 +290,8 @@ mod tests {
         one.code = "REQ-001".to_owned();
         let (shown, item) = (HashSet::from([one.id]), ProjectItem::Requirement(one));
         let body = serde_json::to_string(&item).unwrap();
-        let project = Project {
-            id: Id::generate(),
-            name: "Clinic".to_owned(),
-            description: String::new(),
-            language: Language::En,
-            status: ProjectStatus::Active,
-            owner_id: Id::generate(),
-            version: 1,
-            created_at: now,
-            updated_at: now,
-            signed_approvals: false,
-        };
+        let new = Project::new(Id::generate(), Id::generate(), "Clinic".to_owned(), now);
+        let project = Project { language: Language::En, ..new };
         let items = vec![PresentItem { item, body, text_key: "words-of-a-finding".to_owned() }];
         ImportGround { project, items, shown, run_id, now }
     }
