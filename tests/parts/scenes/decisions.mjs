@@ -139,8 +139,7 @@ async function looksBack(ada, project) {
   await ada.reads(`The trail is intact: ${count} events, none altered or left out.`);
   await ada.eventually(async () => (await ada.page.locator('ol > li').count()) === count, `${count} events`);
   await ada.lookTwice('history', /^History$/, /^السجل$/);
-  await ada.reach('combobox', 'Action');
-  await ada.page.keyboard.type('Rej');
+  await ada.picks('Action', 'Rejected');
   await ada.eventually(async () => (await ada.page.locator('ol > li').count()) === 1, 'the rejection alone');
   await ada.page.locator('summary').first().press('Enter');
   await ada.look('event of the history');

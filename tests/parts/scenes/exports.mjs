@@ -16,8 +16,7 @@ export const exportScenes = {
     await hearsOfAFailedSignIn(ada, page);
     await ada.reads('No files yet');
     await ada.lookTwice('no exports', /^Exports$/, /^التصدير$/);
-    await ada.reach('combobox', 'Format');
-    await ada.page.keyboard.type('JSON');
+    await ada.picks('Format', 'JSON');
     await ada.press('Export');
     const download = ada.page.getByRole('button', { name: /^Download/ });
     await download.waitFor();

@@ -22,8 +22,7 @@ export const feedbackScenes = {
     await ada.page.getByRole('dialog').getByText(/not an address\u2069: /).waitFor();
     await ada.look('invite reviewers');
     await ada.write('E-mail addresses', `Grace Hopper <${reviewer}>`);
-    await ada.reach('combobox', 'They may');
-    await ada.page.keyboard.type('Read, comment and');
+    await ada.picks('They may', 'Read, comment and');
     await ada.write('Message', 'Please look at the stories.');
     await ada.press('Send invitations');
     await ada.reads('1 invitation was sent');

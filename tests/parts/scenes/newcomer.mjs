@@ -46,8 +46,7 @@ export const newcomerScenes = {
     await grace.look('overview after the first approval');
     await follow(grace, 'Export the result');
     await arrives(grace, 'Exports');
-    await grace.reach('combobox', 'Format');
-    await grace.page.keyboard.type('JSON');
+    await grace.picks('Format', 'JSON');
     await grace.press('Export');
     const download = grace.page.getByRole('button', { name: /^Download/ });
     await download.waitFor();

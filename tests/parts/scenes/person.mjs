@@ -106,6 +106,21 @@ export class Person {
     await this.page.keyboard.type(text);
   }
 
+  /**
+   * Goes by arrow keys to the option of a list of choices that begins with these words. Typing them would depend on the pace:
+   * after a second without a key, a browser takes the next one for the beginning of another word.
+   */
+  async picks(name, words) {
+    await this.reach('combobox', name);
+    const choices = this.page.getByRole('combobox', { name, exact: true });
+    const options = (await choices.getByRole('option').allTextContents()).map((option) => option.trim());
+    const wanted = options.findIndex((option) => option.startsWith(words));
+    if (wanted < 0) throw new Error(`${name} offers ${options.join(', ')}, not ${words}`);
+    await this.page.keyboard.press('Home');
+    for (let at = 0; at < wanted; at += 1) await this.page.keyboard.press('ArrowDown');
+    await this.eventually(() => choices.evaluate(({ selectedIndex }, index) => selectedIndex === index, wanted), `${words} is chosen`);
+  }
+
   async logIn({ email, password }) {
     await this.write('E-mail address', email);
     // A password has no role of its own; it is the next stop.
