@@ -6,6 +6,7 @@
 //! can do (`disk`).
 
 mod bare;
+mod beside;
 mod dashboard;
 mod disk;
 mod enumeration;
@@ -23,12 +24,14 @@ mod uploads;
 mod wire;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actors::time::{Clock, SystemClock};
 use bare::{Bare, Same};
+use beside::{PgBench, Pusher, Servers};
 use journey::Journey;
 use load::{Load, Requests};
 use serde_json::json;
@@ -67,6 +70,13 @@ pub struct Bench {
     /// in a temporary folder.
     #[arg(long, value_name = "URL")]
     database: Option<String>,
+    /// Also measure `ws` and Socket.IO, with the servers in this folder (tests/beside in the repository). Needs Node and
+    /// npm.
+    #[arg(long, value_name = "FOLDER")]
+    beside: Option<PathBuf>,
+    /// Also measure pgbench, in this database of PostgreSQL. Needs `psql` and `pgbench`.
+    #[arg(long, value_name = "URL")]
+    pgbench: Option<String>,
     /// Measure for one second each, with 100 sockets.
     #[arg(long)]
     quick: bool,
@@ -256,9 +266,18 @@ impl Bound<'_> {
             meetings.push(self.meeting(journey, &format!("Meeting {number}")).await?);
         }
         let meetings = Arc::new(meetings);
+        let pgbench = match &self.arguments.pgbench {
+            Some(url) => Some(PgBench::prepare(url).await?),
+            None => None,
+        };
         for clients in PATCHING {
             let load = self.load(clients, 200, self.changes(&meetings)).await?;
-            table.row("meeting PATCH, one each", &load, &format!("{:.2} disk", load.per_second() / syncs));
+            let mut ratio = format!("{:.2} disk", load.per_second() / syncs);
+            if let Some(pgbench) = &pgbench {
+                let rate = pgbench.measure(clients, self.arguments.time()).await?;
+                ratio = format!("{ratio}, {:.2} pgbench ({rate:.0})", load.per_second() / rate);
+            }
+            table.row("meeting PATCH, one each", &load, &ratio);
         }
         let one = Arc::new(meetings.first().cloned().into_iter().collect::<Vec<_>>());
         let load = self.load(most, 200, self.changes(&one)).await?;
@@ -286,12 +305,26 @@ impl Bound<'_> {
     async fn sockets(&self, table: &mut Table, journey: &Journey) -> Result<(), String> {
         let size = self.arguments.crowd();
         let meeting_id = self.meeting(journey, "Heard by many").await?;
-        let before = memory::resident_kib(self.server.process_id())?;
-        let mut crowd = Crowd::gather(&self.caller, &meeting_id, size).await?;
+        let text = sockets::event_text(&self.caller, &meeting_id).await?;
+        let process_id = self.server.process_id();
+        let before = memory::resident_kib(process_id)?;
+        let open = || {
+            let (caller, meeting_id) = (self.caller.clone(), meeting_id.clone());
+            async move { sockets::open(&caller, &meeting_id).await }
+        };
+        let mut crowd = Crowd::gather(size, open).await?;
         tokio::time::sleep(SETTLING).await;
-        let idle = memory::resident_kib(self.server.process_id())?;
-        let pushes = crowd.push(&self.caller, self.server.process_id(), &meeting_id, self.arguments.time()).await?;
+        let idle = memory::resident_kib(process_id)?;
+        let change = |number| sockets::change(&self.caller, &meeting_id, number);
+        let pushes = crowd.push(process_id, self.arguments.time(), change).await?;
+        drop(crowd);
         table.sockets(size, &pushes, before, idle);
+        if let Some(folder) = &self.arguments.beside {
+            let servers = Servers::install(folder).await?;
+            for pusher in Pusher::ALL {
+                table.beside(size, &servers.measure(pusher, size, &text, self.arguments.time()).await?, &pushes);
+            }
+        }
         Ok(())
     }
 }

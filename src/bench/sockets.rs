@@ -1,4 +1,4 @@
-//! Many WebSocket connections that subscribe to one meeting.
+//! Many WebSocket connections that subscribe to one meeting, or to one topic of another server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,21 +45,24 @@ pub struct Pushes {
 }
 
 impl Crowd {
-    /// Opens `size` sockets and subscribes each to the meeting.
+    /// Opens `size` sockets, each of which `open` returns when it is subscribed.
     ///
     /// # Errors
     /// Returns a message if a socket can't be opened or subscribed.
-    pub async fn gather(caller: &ApiClient, meeting_id: &str, size: usize) -> Result<Self, String> {
+    pub async fn gather<O>(size: usize, open: impl Fn() -> O) -> Result<Self, String>
+    where
+        O: Future<Output = Result<BenchSocket, String>> + Send + 'static,
+    {
         let received = Arc::new(AtomicUsize::new(0));
         let (progress, changed) = watch::channel(());
         let progress = Arc::new(progress);
         let permits = Arc::new(Semaphore::new(OPENING));
         let mut opening = JoinSet::new();
         for _ in 0..size {
-            let (caller, meeting_id, permits) = (caller.clone(), meeting_id.to_owned(), Arc::clone(&permits));
+            let (opened, permits) = (open(), Arc::clone(&permits));
             opening.spawn(async move {
                 let _permit = permits.acquire().await.map_err(|error| error.to_string())?;
-                open(&caller, &meeting_id).await
+                opened.await
             });
         }
         let mut listening = JoinSet::new();
@@ -70,31 +73,27 @@ impl Crowd {
         Ok(Self { listening, received, changed, size })
     }
 
-    /// Changes the meeting repeatedly, each time after all sockets have received the last change.
+    /// Makes changes, each after all sockets have received the last one. `change` makes the one of a number, from 1.
     ///
     /// # Errors
     /// Returns a message if a change is refused, or a socket ends or does not receive an event.
-    pub async fn push(
+    pub async fn push<C>(
         &mut self,
-        caller: &ApiClient,
         server: Option<u32>,
-        meeting_id: &str,
         time: Duration,
-    ) -> Result<Pushes, String> {
-        let path = format!("{}/api/meetings/{meeting_id}", caller.url);
-        let token = caller.token.as_deref().unwrap_or_default();
+        change: impl Fn(usize) -> C,
+    ) -> Result<Pushes, String>
+    where
+        C: Future<Output = Result<(), String>>,
+    {
         let used = processor::time_used(server)?;
         let (began, mut took) = (Instant::now(), Vec::new());
         while began.elapsed() < time {
-            let body = json!({ "title": format!("Pushed {}", took.len()) });
             let goal = self.received.load(Ordering::SeqCst) + self.size;
             let sent = Instant::now();
-            let change = caller.http.patch(&path).bearer_auth(token).json(&body).send();
-            let (answer, received) = tokio::join!(change, tokio::time::timeout(PATIENCE, self.receive(goal)));
-            let answer = answer.map_err(|error| error.to_string())?;
-            if !answer.status().is_success() {
-                return Err(format!("A change was refused with {}.", answer.status().as_u16()));
-            }
+            let received = tokio::time::timeout(PATIENCE, self.receive(goal));
+            let (changed, received) = tokio::join!(change(took.len() + 1), received);
+            changed?;
             received.map_err(|_| format!("Not all of {} sockets received a change.", self.size))??;
             took.push(sent.elapsed().as_secs_f64() * 1000.0);
         }
@@ -120,6 +119,36 @@ impl Crowd {
             }
         }
         Ok(())
+    }
+}
+
+/// Changes a meeting in a way that its subscribers are told of.
+///
+/// # Errors
+/// Returns a message if the change is refused.
+pub async fn change(caller: &ApiClient, meeting_id: &str, number: usize) -> Result<(), String> {
+    let path = format!("{}/api/meetings/{meeting_id}", caller.url);
+    let token = caller.token.as_deref().unwrap_or_default();
+    let body = json!({ "title": format!("Pushed {number}") });
+    let answer = caller.http.patch(&path).bearer_auth(token).json(&body).send().await;
+    let status = answer.map_err(|error| error.to_string())?.status();
+    if status.is_success() { Ok(()) } else { Err(format!("A change was refused with {}.", status.as_u16())) }
+}
+
+/// Returns the text of an event that a subscriber of a meeting receives.
+///
+/// # Errors
+/// Returns a message if the meeting can't be subscribed to or changed.
+pub async fn event_text(caller: &ApiClient, meeting_id: &str) -> Result<String, String> {
+    let mut socket = open(caller, meeting_id).await?;
+    change(caller, meeting_id, 0).await?;
+    loop {
+        match socket.next().await {
+            Some(Ok(Message::Text(text))) => return Ok(text.as_str().to_owned()),
+            Some(Ok(_)) => {}
+            Some(Err(error)) => return Err(error.to_string()),
+            None => return Err("A socket ended before it received an event.".to_owned()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use super::beside::Compared;
 use super::journey::Journey;
 use super::load::Load;
 use super::sockets::Pushes;
@@ -66,6 +67,22 @@ impl Table {
         ));
         self.line(&format!(
             "An idle, subscribed socket: {each:.1} KiB of the server's memory ({before_kib} → {idle_kib} KiB)"
+        ));
+    }
+
+    /// The same with a server of others; `ours`: what it is compared with.
+    pub fn beside(&self, size: usize, other: &Compared, ours: &Pushes) {
+        let Compared { pusher, pushes, before_kib, idle_kib } = other;
+        let each = idle_kib.saturating_sub(*before_kib) as f64 / size as f64;
+        self.line(&format!(
+            "{size} sockets of {}: {:.0} pushes per second; {:.1} ms to all (p99 {:.1} ms); {:.1} µs of its processor \
+             time for each push, {:.2} × ours; {each:.1} KiB for an idle socket",
+            pusher.name(),
+            pushes.per_second,
+            pushes.to_all_ms,
+            pushes.p99_ms,
+            pushes.processor_micros,
+            pushes.processor_micros / ours.processor_micros.max(f64::MIN_POSITIVE),
         ));
     }
 
