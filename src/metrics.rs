@@ -47,7 +47,7 @@ const fn metric(
 
 /// All metrics of the server and of the pipeline as a service of its own, by name. docs/operate.md has the same table; a test
 /// compares them.
-pub const DESCRIBED: [DescribedMetric; 27] = {
+pub const DESCRIBED: [DescribedMetric; 28] = {
     use MetricKind::{Counter, Gauge, Histogram};
     [
         metric(
@@ -67,6 +67,12 @@ pub const DESCRIBED: [DescribedMetric; 27] = {
         metric("colloquy_connections_cut_total", Counter, &["why"], "Connections that the server cut, by reason"),
         metric("colloquy_connections_refused_total", Counter, &[], "Connections over the limit that were refused"),
         metric("colloquy_database_reads_total", Counter, &[], "Reads of the database"),
+        metric(
+            "colloquy_database_statements_total",
+            Counter,
+            &[],
+            "Statements that were sent to the database, BEGIN and COMMIT included",
+        ),
         metric("colloquy_database_waiting", Gauge, &[], "Reads and writes that wait for the database"),
         metric("colloquy_jobs_failed", Gauge, &[], "Jobs that failed for good"),
         metric("colloquy_listeners", Gauge, &[], "Sockets and streams that follow a topic"),
@@ -158,6 +164,7 @@ pub async fn run_periodically(figures: PrometheusHandle, every: Duration, stoppi
 /// good.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floating point")]
 pub async fn gather(core: &Core, http: &Http, watch: &MailboxMetrics) {
+    metrics::counter!("colloquy_database_statements_total").absolute(core.db.statements_sent());
     gauge!("colloquy_database_waiting").set(core.db.waiting() as f64);
     gauge!("colloquy_listeners").set(core.hub.listeners() as f64);
     gauge!("colloquy_connections").set(http.connections.count() as f64);

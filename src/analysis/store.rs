@@ -20,7 +20,7 @@ use super::{proposals, results};
 use crate::db::journal::{self, DbJournal, NotSaved, Tables};
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Retention;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, events, is_wanted, number, page_of};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, events, is_wanted, kept, number, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::meetings::transcripts::grounding;
@@ -297,7 +297,7 @@ impl Tables for RunTables {
                 runs::updated_at.eq(row.updated_at),
                 runs::taken_up.eq(row.taken_up),
             ));
-        Ok(updated.execute(conn).await? == 1)
+        Ok(kept(updated).execute(conn).await? == 1)
     }
 
     async fn follow(&self, conn: &mut Conn, batch: &Batch<Run>) -> Result<bool, DbError> {

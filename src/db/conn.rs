@@ -9,23 +9,18 @@
 //!
 //! Files that import [`RunQueryDsl`] get `.load()` on every type: don't use `ArcSwap` in them.
 
-use std::error::Error as StdError;
-use std::future::{Future, pending, ready};
+use std::future::{Future, pending};
 
-use diesel::connection::{AnsiTransactionManager as Ansi, TransactionManager as _};
-use diesel::query_dsl::methods::LimitDsl;
-use diesel::{QueryResult, Selectable, SqliteConnection};
-use diesel_async::methods::{ExecuteDsl, LoadQuery};
+use diesel::connection::{AnsiTransactionManager as Ansi, SimpleConnection, TransactionManager as _};
+use diesel::query_dsl::methods::{ExecuteDsl, LimitDsl, LoadQuery};
+use diesel::{QueryResult, RunQueryDsl as InSqlite, Selectable, SqliteConnection};
+use diesel_async::methods::{ExecuteDsl as ExecuteInPostgres, LoadQuery as LoadFromPostgres};
 use diesel_async::pooled_connection::deadpool::Object;
-use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use diesel_async::{
-    AsyncConnection, AsyncPgConnection, RunQueryDsl as OfOne, SimpleAsyncConnection, TransactionManager,
+    AsyncConnection, AsyncPgConnection, RunQueryDsl as InPostgres, SimpleAsyncConnection, TransactionManager,
 };
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 
 pub type PgConn = AsyncPgConnection;
-pub type LiteConn = SyncConnectionWrapper<SqliteConnection, InPlace>;
 
 /// The connection that a job borrows.
 #[expect(clippy::large_enum_variant, reason = "as many as connections, and lent by reference")]
@@ -34,63 +29,59 @@ pub enum Conn {
     Sqlite(LiteConn),
 }
 
-/// Runs SQLite's calls on the calling thread: jobs on SQLite have their own thread already. A timer can't interrupt
-/// such a call, so once a job is past its deadline its next call stays pending, which lets the timeout end it.
-pub struct InPlace;
+/// A connection to SQLite.
+pub struct LiteConn(SqliteConnection);
 
-impl SpawnBlocking for InPlace {
-    fn spawn_blocking<'a, R: Send + 'static>(
-        &mut self,
-        task: impl FnOnce() -> R + Send + 'static,
-    ) -> BoxFuture<'a, Result<R, Box<dyn StdError + Send + Sync + 'static>>> {
-        if super::job::is_late() {
-            return pending().boxed();
-        }
-        ready(Ok(task())).boxed()
+impl LiteConn {
+    pub(super) fn of(conn: SqliteConnection) -> Self {
+        Self(conn)
     }
 
-    fn get_runtime() -> Self {
-        Self
+    /// Runs a call of Diesel on the calling thread: jobs on SQLite have their own already. A timer can't interrupt such a
+    /// call, so once a job is past its deadline its next call stays pending, which lets the timeout end it.
+    ///
+    /// # Errors
+    /// Returns the error of the call.
+    pub async fn run<R>(
+        &mut self,
+        call: impl FnOnce(&mut SqliteConnection) -> QueryResult<R> + Send,
+    ) -> QueryResult<R> {
+        if super::job::is_late() {
+            pending::<()>().await;
+        }
+        call(&mut self.0)
     }
 }
 
-/// Compiles the same expression once for each database: for boxed queries and for SQL text.
+/// Runs the same query on either database, where its type is another one for each: boxed queries and SQL text.
 ///
-/// `each!(conn, |c, DB| { … users::table.into_boxed::<DB>() … diesel_async::RunQueryDsl::load(query, c).await })`. The
-/// caller must have [`Conn`] in scope.
+/// `each!(conn, load, |DB| { … users::table.into_boxed::<DB>() … })`. The caller must have [`Conn`] in scope.
 macro_rules! each {
-    ($conn:expr, |$c:ident, $DB:ident| $body:expr) => {
+    ($conn:expr, $run:ident, |$DB:ident| $query:expr) => {
         match $conn {
             Conn::Pg(pg) => {
                 type $DB = diesel::pg::Pg;
-                let $c = &mut **pg;
-                $body
+                diesel_async::RunQueryDsl::$run($query, &mut **pg).await
             }
             Conn::Sqlite(lite) => {
                 type $DB = diesel::sqlite::Sqlite;
-                let $c = &mut *lite;
-                $body
+                lite.run(|conn| diesel::RunQueryDsl::$run($query, conn)).await
             }
         }
     };
-    ($conn:expr, |$c:ident| $body:expr) => {
+    ($conn:expr, $run:ident, $query:expr) => {
         match $conn {
-            Conn::Pg(pg) => {
-                let $c = &mut **pg;
-                $body
-            }
-            Conn::Sqlite(lite) => {
-                let $c = &mut *lite;
-                $body
-            }
+            Conn::Pg(pg) => diesel_async::RunQueryDsl::$run($query, &mut **pg).await,
+            Conn::Sqlite(lite) => lite.run(|conn| diesel::RunQueryDsl::$run($query, conn)).await,
         }
     };
 }
-#[cfg(test)]
 pub(crate) use each;
 
 /// Rows per PostgreSQL statement: far below the limit of 65,535 bind values.
 pub(crate) const ROWS: usize = 256;
+/// Statements with so many rows or fewer stay prepared; more would be too many forms of one statement.
+pub(crate) const ROWS_KEPT: usize = 4;
 
 /// Writes many rows with a statement that takes one row or several. On PostgreSQL it writes several at a time, as each
 /// statement is a round trip to the server. On SQLite it writes them one by one: a statement with several doesn't
@@ -102,12 +93,16 @@ macro_rules! many {
         match $conn {
             $crate::db::Conn::Pg(pg) => {
                 for $some in $rows.chunks($crate::db::ROWS) {
-                    diesel_async::RunQueryDsl::execute($statement, &mut **pg).await?;
+                    if $some.len() <= $crate::db::ROWS_KEPT {
+                        diesel_async::RunQueryDsl::execute($crate::db::kept($statement), &mut **pg).await?;
+                    } else {
+                        diesel_async::RunQueryDsl::execute($statement, &mut **pg).await?;
+                    }
                 }
             }
             $crate::db::Conn::Sqlite(lite) => {
                 for $some in $rows {
-                    diesel_async::RunQueryDsl::execute($statement, &mut *lite).await?;
+                    lite.run(|conn| diesel::RunQueryDsl::execute($statement, conn)).await?;
                 }
             }
         }
@@ -147,7 +142,10 @@ impl Conn {
     /// # Errors
     /// Returns the database error.
     pub async fn batch(&mut self, sql: &str) -> QueryResult<()> {
-        each!(self, |c| c.batch_execute(sql).await)
+        match self {
+            Self::Pg(pg) => SimpleAsyncConnection::batch_execute(&mut **pg, sql).await,
+            Self::Sqlite(lite) => lite.run(|conn| SimpleConnection::batch_execute(conn, sql)).await,
+        }
     }
 
     /// Begins a read transaction or a savepoint. [`super::Db::write`] has begun a write's transaction already, so that
@@ -162,7 +160,7 @@ impl Conn {
                     PgTransactions::begin_transaction(&mut **pg).await
                 }
             }
-            Self::Sqlite(lite) => lite.spawn_blocking(Ansi::begin_transaction).await,
+            Self::Sqlite(lite) => lite.run(Ansi::begin_transaction).await,
         }
     }
 
@@ -170,7 +168,7 @@ impl Conn {
     pub(super) async fn begin_write(&mut self) -> QueryResult<()> {
         match self {
             Self::Pg(pg) => PgTransactions::begin_transaction(&mut **pg).await,
-            Self::Sqlite(lite) => lite.spawn_blocking(|c| Ansi::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await,
+            Self::Sqlite(lite) => lite.run(|c| Ansi::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await,
         }
     }
 
@@ -190,14 +188,14 @@ impl Conn {
     pub(super) async fn commit(&mut self) -> QueryResult<()> {
         match self {
             Self::Pg(pg) => PgTransactions::commit_transaction(&mut **pg).await,
-            Self::Sqlite(lite) => lite.spawn_blocking(Ansi::commit_transaction).await,
+            Self::Sqlite(lite) => lite.run(Ansi::commit_transaction).await,
         }
     }
 
     pub(super) async fn roll_back(&mut self) -> QueryResult<()> {
         match self {
             Self::Pg(pg) => PgTransactions::rollback_transaction(&mut **pg).await,
-            Self::Sqlite(lite) => lite.spawn_blocking(Ansi::rollback_transaction).await,
+            Self::Sqlite(lite) => lite.run(Ansi::rollback_transaction).await,
         }
     }
 
@@ -209,7 +207,7 @@ impl Conn {
         match self {
             Self::Pg(pg) => depth(pg),
             Self::Sqlite(lite) => {
-                lite.spawn_blocking(|c| {
+                lite.run(|c| {
                     let depth = Ansi::transaction_manager_status_mut(c).transaction_depth()?;
                     Ok(depth.map_or(0, std::num::NonZeroU32::get))
                 })
@@ -238,24 +236,28 @@ pub trait RunQueryDsl: Sized {
     /// Returns the number of affected rows.
     fn execute<'q>(self, conn: &mut Conn) -> impl Future<Output = QueryResult<usize>> + Send
     where
-        Self: ExecuteDsl<PgConn> + ExecuteDsl<LiteConn> + Send + 'q,
+        Self: ExecuteInPostgres<PgConn> + InSqlite<SqliteConnection> + ExecuteDsl<SqliteConnection> + Send + 'q,
     {
         async move {
             match conn {
-                Conn::Pg(pg) => <Self as OfOne<PgConn>>::execute(self, &mut **pg).await,
-                Conn::Sqlite(lite) => <Self as OfOne<LiteConn>>::execute(self, lite).await,
+                Conn::Pg(pg) => InPostgres::execute(self, &mut **pg).await,
+                Conn::Sqlite(lite) => lite.run(|conn| InSqlite::execute(self, conn)).await,
             }
         }
     }
 
     fn load<'q, U: Send + 'q>(self, conn: &mut Conn) -> impl Future<Output = QueryResult<Vec<U>>> + Send
     where
-        Self: LoadQuery<'q, PgConn, U> + LoadQuery<'q, LiteConn, U> + Send + 'q,
+        Self: LoadFromPostgres<'q, PgConn, U>
+            + InSqlite<SqliteConnection>
+            + LoadQuery<'q, SqliteConnection, U>
+            + Send
+            + 'q,
     {
         async move {
             match conn {
-                Conn::Pg(pg) => <Self as OfOne<PgConn>>::load(self, &mut **pg).await,
-                Conn::Sqlite(lite) => <Self as OfOne<LiteConn>>::load(self, lite).await,
+                Conn::Pg(pg) => InPostgres::load(self, &mut **pg).await,
+                Conn::Sqlite(lite) => lite.run(|conn| InSqlite::load(self, conn)).await,
             }
         }
     }
@@ -263,12 +265,16 @@ pub trait RunQueryDsl: Sized {
     /// Returns the single row, or `NotFound` when there is none: see `diesel::OptionalExtension`.
     fn get_result<'q, U: Send + 'q>(self, conn: &mut Conn) -> impl Future<Output = QueryResult<U>> + Send
     where
-        Self: LoadQuery<'q, PgConn, U> + LoadQuery<'q, LiteConn, U> + Send + 'q,
+        Self: LoadFromPostgres<'q, PgConn, U>
+            + InSqlite<SqliteConnection>
+            + LoadQuery<'q, SqliteConnection, U>
+            + Send
+            + 'q,
     {
         async move {
             match conn {
-                Conn::Pg(pg) => <Self as OfOne<PgConn>>::get_result(self, &mut **pg).await,
-                Conn::Sqlite(lite) => <Self as OfOne<LiteConn>>::get_result(self, lite).await,
+                Conn::Pg(pg) => InPostgres::get_result(self, &mut **pg).await,
+                Conn::Sqlite(lite) => lite.run(|conn| InSqlite::get_result(self, conn)).await,
             }
         }
     }
@@ -277,7 +283,11 @@ pub trait RunQueryDsl: Sized {
     fn first<'q, U: Send + 'q>(self, conn: &mut Conn) -> impl Future<Output = QueryResult<U>> + Send
     where
         Self: LimitDsl,
-        diesel::dsl::Limit<Self>: LoadQuery<'q, PgConn, U> + LoadQuery<'q, LiteConn, U> + Send + 'q,
+        diesel::dsl::Limit<Self>: LoadFromPostgres<'q, PgConn, U>
+            + InSqlite<SqliteConnection>
+            + LoadQuery<'q, SqliteConnection, U>
+            + Send
+            + 'q,
     {
         RunQueryDsl::get_result(self.limit(1), conn)
     }

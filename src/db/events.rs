@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::Db;
-use super::conn::{Columns, Conn, RunQueryDsl, many};
+use super::conn::{Columns, Conn, PgConn, ROWS_KEPT, RunQueryDsl, each, many};
 use super::error::DbError;
+use super::kept::kept;
 use super::schema::{events, topics};
 use super::sql::{At, Key};
 use super::sweep::{PAGE, in_pages};
@@ -62,14 +63,13 @@ pub async fn append(
     request: &RequestId,
 ) -> Result<EventRecord, DbError> {
     let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::generate()), last: 1 };
-    let position: i64 = diesel::insert_into(topics::table)
+    let advance = diesel::insert_into(topics::table)
         .values(&first)
         .on_conflict(topics::topic)
         .do_update()
         .set(topics::last.eq(topics::last + 1))
-        .returning(topics::last)
-        .get_result(conn)
-        .await?;
+        .returning(topics::last);
+    let position: i64 = kept(advance).get_result(conn).await?;
     insert(conn, topic, position, kind, data, at, request).await
 }
 
@@ -90,16 +90,27 @@ pub async fn append_at(conn: &mut Conn, records: &[EventRecord]) -> Result<(), D
         })
     };
     let rows: Vec<EventRow> = records.iter().map(row).collect::<Result<_, DbError>>()?;
-    many!(conn, &rows, |some| diesel::insert_into(events::table).values(some));
     let last = position(end.offset)?;
     let first = TopicRow { topic: end.topic.to_string(), epoch: Key(Id::generate()), last };
-    diesel::insert_into(topics::table)
+    let advance = diesel::insert_into(topics::table)
         .values(&first)
         .on_conflict(topics::topic)
         .do_update()
-        .set(topics::last.eq(last))
-        .execute(conn)
-        .await?;
+        .set(topics::last.eq(last));
+    let advance = kept(advance);
+    match conn {
+        // Both are on their way at once: one round trip, and PostgreSQL runs them in this order.
+        Conn::Pg(pg) if rows.len() <= ROWS_KEPT => {
+            let pg: &PgConn = pg;
+            let insert = kept(diesel::insert_into(events::table).values(&rows));
+            let insert = diesel_async::RunQueryDsl::execute(insert, &mut &*pg);
+            tokio::try_join!(insert, diesel_async::RunQueryDsl::execute(advance, &mut &*pg))?;
+        }
+        _ => {
+            many!(conn, &rows, |some| diesel::insert_into(events::table).values(some));
+            advance.execute(conn).await?;
+        }
+    }
     Ok(())
 }
 
@@ -198,10 +209,7 @@ struct LongTopic {
 /// Returns the topics after `after`, in order, that may have more than [`RETAINED_EVENTS`] events.
 async fn long_topics(conn: &mut Conn, after: String, most: i64) -> Result<Vec<String>, DbError> {
     let long = diesel::sql_query(LONG_TOPICS).bind::<SqlText, _>(after).bind::<BigInt, _>(most);
-    let long: Vec<LongTopic> = match conn {
-        Conn::Pg(pg) => diesel_async::RunQueryDsl::load(long, &mut **pg).await?,
-        Conn::Sqlite(lite) => diesel_async::RunQueryDsl::load(long, lite).await?,
-    };
+    let long: Vec<LongTopic> = each!(conn, load, long)?;
     Ok(long.into_iter().map(|long| long.topic).collect())
 }
 
@@ -279,10 +287,7 @@ pub async fn texts_after(conn: &mut Conn, position: &EventPosition, limit: i64) 
         .bind::<SqlText, _>(&position.topic)
         .bind::<BigInt, _>(position.position)
         .bind::<BigInt, _>(limit);
-    Ok(match conn {
-        Conn::Pg(pg) => diesel_async::RunQueryDsl::load(page, &mut **pg).await?,
-        Conn::Sqlite(lite) => diesel_async::RunQueryDsl::load(page, lite).await?,
-    })
+    Ok(each!(conn, load, page)?)
 }
 
 /// Replaces the data of an event, to erase personal data from it. Returns false when the event has changed since it was

@@ -8,6 +8,7 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 
 use super::conn::{Columns, Conn, RunQueryDsl};
 use super::error::DbError;
+use super::kept::kept;
 use super::schema::idempotency_keys;
 use super::sql::{At, Key};
 use super::sweep::{Part, Retention};
@@ -99,7 +100,7 @@ pub async fn claim(
         .filter(idempotency_keys::lease_until.le(At(now)))
         .filter(idempotency_keys::status.is_null())
         .set(idempotency_keys::lease_until.eq(At(lease_until)));
-    Ok(if over.execute(conn).await? == 1 {
+    Ok(if kept(over).execute(conn).await? == 1 {
         StoredClaim::Mine { new_id: found.resource_id.0 }
     } else {
         StoredClaim::Busy
@@ -117,14 +118,12 @@ pub async fn answered(
     etag: Option<&str>,
     body: &str,
 ) -> Result<(), DbError> {
-    diesel::update(idempotency_keys::table.find(scope))
-        .set((
-            idempotency_keys::status.eq(Some(i64::from(status))),
-            idempotency_keys::etag.eq(etag.map(str::to_owned)),
-            idempotency_keys::body.eq(Some(body.to_owned())),
-        ))
-        .execute(conn)
-        .await?;
+    let answered = diesel::update(idempotency_keys::table.find(scope)).set((
+        idempotency_keys::status.eq(Some(i64::from(status))),
+        idempotency_keys::etag.eq(etag.map(str::to_owned)),
+        idempotency_keys::body.eq(Some(body.to_owned())),
+    ));
+    kept(answered).execute(conn).await?;
     Ok(())
 }
 

@@ -20,6 +20,7 @@ use tokio::sync::watch;
 
 use super::conn::PgConn;
 use super::error::DbError;
+use super::kept::kept;
 use super::sql::{Key, Uuid};
 
 /// One start of a server (a marker type for ids).
@@ -76,13 +77,13 @@ struct LeaseRow {
 pub(super) async fn check_lease(conn: &mut PgConn, guard: Option<&Guard>) -> Result<Option<i64>, DbError> {
     let Some(guard) = guard else {
         let check = diesel::sql_query("SELECT txid_current_if_assigned() AS transaction, true AS is_ours");
-        return Ok(check.get_result::<LeaseRow>(conn).await?.transaction);
+        return Ok(kept(check).get_result::<LeaseRow>(conn).await?.transaction);
     };
     let check = diesel::sql_query(
         "SELECT txid_current_if_assigned() AS transaction, \
          EXISTS (SELECT FROM server_lease WHERE id = 1 AND holder = $1) AS is_ours",
     );
-    let check: LeaseRow = check.bind::<Uuid, _>(guard.holder).get_result(conn).await?;
+    let check: LeaseRow = kept(check.bind::<Uuid, _>(guard.holder)).get_result(conn).await?;
     if !check.is_ours {
         guard.lose();
         return Err(DbError::Unavailable("another server has taken over the database".to_owned()));

@@ -30,6 +30,7 @@ pub mod idempotency;
 mod instance_lease;
 mod job;
 pub mod journal;
+mod kept;
 mod lease;
 mod list;
 mod postgres;
@@ -40,6 +41,7 @@ mod search;
 pub mod snapshot;
 mod sql;
 mod sqlite;
+mod statements;
 mod suspicion;
 pub mod sweep;
 mod writer;
@@ -59,13 +61,12 @@ use tokio::time::Instant;
 use self::doubts::Doubts;
 use self::readers::ReadJob;
 
-#[cfg(test)]
-pub(crate) use self::conn::each;
 pub use self::conn::{Columns, Conn, RunQueryDsl};
-pub(crate) use self::conn::{ROWS, many};
+pub(crate) use self::conn::{ROWS, ROWS_KEPT, each, many};
 pub use self::doubts::Settled;
 pub use self::error::{Constraint, DbError};
 pub use self::instance_lease::{HeldBy, InstanceLease};
+pub use self::kept::kept;
 pub use self::list::is_wanted;
 pub(crate) use self::list::page_of;
 pub use self::search::{contains, is_found};
@@ -148,6 +149,7 @@ impl Db {
     /// # Errors
     /// Returns a message when the URL is of neither kind, the database can't be reached, or a migration fails.
     pub async fn open(settings: DbSettings) -> Result<Self, OpenError> {
+        statements::count()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .max_blocking_threads(4)
@@ -313,6 +315,12 @@ impl Db {
             Backend::Sqlite(sqlite) => sqlite.overwrite_deleted().await,
             Backend::Postgres(_) => Ok(()),
         }
+    }
+
+    /// Returns how many statements this process has sent to databases, BEGIN and COMMIT included. For metrics.
+    #[must_use]
+    pub fn statements_sent(&self) -> u64 {
+        statements::sent()
     }
 
     /// Returns how many jobs wait: in the writer's queue on SQLite, for a connection on PostgreSQL. For metrics.

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Integer;
-use diesel::{Connection, QueryableByName, SqliteConnection};
-use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use tokio::time::{Instant, sleep};
 
-use super::conn::{Conn, InPlace, LiteConn};
+use super::conn::{Conn, LiteConn};
 use super::error::DbError;
 use super::readers::Readers;
 use super::writer::Writer;
@@ -84,9 +83,13 @@ struct Checkpoint {
 /// Returns an error after which the connection must be dropped.
 pub(super) async fn empty_log(conn: &mut Conn) -> Result<bool, DbError> {
     let Conn::Sqlite(lite) = conn else { return Ok(true) };
-    lite.batch_execute("PRAGMA busy_timeout = 0").await?;
-    let done = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(lite).await;
-    lite.batch_execute(BUSY_TIMEOUT).await?;
+    let checkpoint = |conn: &mut SqliteConnection| {
+        conn.batch_execute("PRAGMA busy_timeout = 0")?;
+        let done = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(conn);
+        conn.batch_execute(BUSY_TIMEOUT)?;
+        done
+    };
+    let done = lite.run(|conn| Ok(checkpoint(conn))).await?;
     match done {
         Ok(done) => Ok(done.busy == 0),
         Err(error) => match DbError::from(error) {
@@ -108,7 +111,7 @@ pub(super) fn path(url: &str) -> Option<PathBuf> {
 /// Returns a message that says why the file can't be opened.
 pub(super) fn connect(path: &Path, purpose: Use) -> Result<Conn, String> {
     let conn = establish(path, purpose)?;
-    Ok(Conn::Sqlite(LiteConn::with_runtime(conn, InPlace)))
+    Ok(Conn::Sqlite(LiteConn::of(conn)))
 }
 
 fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {

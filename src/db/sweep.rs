@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Db;
-use super::conn::Conn;
+use super::conn::{Conn, each};
 use super::error::DbError;
 use super::sql::{At, Key, UtcTime, Uuid};
 
@@ -47,10 +47,7 @@ impl Retention {
             Conn::Sqlite(_) => self.in_sqlite(),
         });
         let delete = delete.bind::<UtcTime, _>(before).bind::<BigInt, _>(most);
-        Ok(match conn {
-            Conn::Pg(pg) => diesel_async::RunQueryDsl::execute(delete, &mut **pg).await?,
-            Conn::Sqlite(lite) => diesel_async::RunQueryDsl::execute(delete, lite).await?,
-        })
+        Ok(each!(conn, execute, delete)?)
     }
 
     pub(crate) fn in_sqlite(self) -> String {
@@ -93,10 +90,7 @@ impl Part {
             Conn::Sqlite(_) => self.in_sqlite(),
         });
         let delete = delete.bind::<Uuid, _>(Key(owner)).bind::<BigInt, _>(most);
-        Ok(match conn {
-            Conn::Pg(pg) => diesel_async::RunQueryDsl::execute(delete, &mut **pg).await?,
-            Conn::Sqlite(lite) => diesel_async::RunQueryDsl::execute(delete, lite).await?,
-        })
+        Ok(each!(conn, execute, delete)?)
     }
 
     pub(crate) fn in_sqlite(self) -> String {

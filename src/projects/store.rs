@@ -12,7 +12,7 @@ use diesel::{
 use super::model::{Counts, Project, ProjectStatus};
 use crate::access::role::ProjectRole;
 use crate::db::schema::{documents, items, meetings, members, projects, runs};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, page_of};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, kept, page_of};
 use crate::http::envelope::List;
 use crate::http::list::{Listing, Search};
 
@@ -145,7 +145,7 @@ pub async fn update(conn: &mut Conn, project: &Project, before: i64) -> Result<b
         projects::updated_at.eq(At(*updated_at)),
         projects::signed_approvals.eq(*signed_approvals),
     ));
-    Ok(updated.execute(conn).await? == 1)
+    Ok(kept(updated).execute(conn).await? == 1)
 }
 
 /// Sets another owner. The version stays the same, so that no user's edit becomes stale.

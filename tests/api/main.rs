@@ -46,6 +46,7 @@ mod recordings;
 mod reviews;
 mod server;
 mod smoke;
+mod statements;
 mod stored_files;
 mod sweeps;
 mod trackers;

@@ -28,7 +28,7 @@ const SECRETS: [(&str, &str); 7] = [
 
 /// What stands for what: the values of the story, and those of this server.
 #[derive(Default)]
-struct Cast {
+pub struct Cast {
     /// By the value in the story.
     real: BTreeMap<String, String>,
     /// By the value of the server.
@@ -54,7 +54,7 @@ impl Cast {
     }
 
     /// Learns the ids and secrets of a response from the recorded one.
-    fn learn(&mut self, told: &Value, real: &Value) {
+    pub fn learn(&mut self, told: &Value, real: &Value) {
         match (told, real) {
             (Value::String(told), Value::String(real)) if told != real => {
                 let is_secret = SECRETS.iter().any(|(_, secret)| secret == told);
@@ -75,16 +75,21 @@ impl Cast {
     }
 }
 
-struct Teller<'a> {
-    server: &'a Server,
+/// Who carries the steps of the story out.
+pub struct Teller<'a> {
+    pub server: &'a Server,
     operations: Vec<Operation>,
-    cast: Cast,
+    pub cast: Cast,
     /// How many mails to an address were read.
     read: BTreeMap<String, usize>,
 }
 
-impl Teller<'_> {
-    fn operation(&self, id: &str) -> &Operation {
+impl<'a> Teller<'a> {
+    pub fn of(server: &'a Server) -> Self {
+        Self { server, operations: routes::public(), cast: Cast::default(), read: BTreeMap::new() }
+    }
+
+    pub fn operation(&self, id: &str) -> &Operation {
         self.operations.iter().find(|operation| operation.id == id).unwrap_or_else(|| panic!("{id} is no operation"))
     }
 
@@ -103,7 +108,7 @@ impl Teller<'_> {
         }
     }
 
-    fn request(&self, step: &Value) -> Request {
+    pub fn request(&self, step: &Value) -> Request {
         let operation = self.operation(step["operation"].as_str().unwrap());
         let mut path = operation.path.to_owned();
         for (name, value) in step["path"].as_object().into_iter().flatten() {
@@ -136,7 +141,7 @@ impl Teller<'_> {
     }
 
     /// Sends the request of a step, again and again where it waits for something.
-    async fn answer(&mut self, step: &Value) -> Answer {
+    pub async fn answer(&mut self, step: &Value) -> Answer {
         if step["mail"].is_object() {
             self.read_mail(&step["mail"]).await;
         }
@@ -163,7 +168,8 @@ impl Teller<'_> {
     }
 }
 
-fn read() -> Vec<Value> {
+/// The steps of the story.
+pub fn read() -> Vec<Value> {
     serde_json::from_str(&std::fs::read_to_string(FILE).unwrap()).unwrap()
 }
 
@@ -192,7 +198,7 @@ fn same_shape(told: &Value, real: &Value) -> bool {
 on_sqlite! {
     async fn the_examples_work_one_after_the_other(setup: ServerSetup) {
         let server = setup.start(&[]);
-        let mut teller = Teller { server: &server, operations: routes::public(), cast: Cast::default(), read: BTreeMap::new() };
+        let mut teller = Teller::of(&server);
         let is_recording = std::env::var("COLLOQUY_RECORD_STORY").is_ok();
         let mut steps = read();
         for (index, step) in steps.iter_mut().enumerate() {

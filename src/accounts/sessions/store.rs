@@ -13,7 +13,7 @@ use super::model;
 use crate::access::principal::Caller;
 use crate::db::schema::sessions;
 use crate::db::sweep::Retention;
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl, page_of};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl, kept, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 
@@ -108,7 +108,7 @@ pub async fn rotate(
             sessions::expires_at.eq(At(expires_at)),
         ))
         .returning(sessions::counter);
-    if let Some(counter) = rotated.get_result::<i64>(conn).await.optional()? {
+    if let Some(counter) = kept(rotated).get_result::<i64>(conn).await.optional()? {
         return Ok(Rotated::To(counter));
     }
     // Its successor is the current counter, so it was never used: using it would have raised the counter. Two graces in

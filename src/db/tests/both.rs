@@ -239,12 +239,12 @@ async fn a_boxed_query_runs_on_either() {
                     insert(conn, &thing("a")).await?;
                     insert(conn, &thing("b")).await?;
                     let wanted = Some("b");
-                    let found = each!(conn, |c, DB| {
+                    let found = each!(conn, load, |DB| {
                         let mut query = things::table.into_boxed::<DB>();
                         if let Some(name) = wanted {
                             query = query.filter(things::name.eq(name));
                         }
-                        diesel_async::RunQueryDsl::load(query, c).await
+                        query
                     });
                     Ok::<_, DbError>(found?)
                 })

@@ -6,6 +6,7 @@ mod away;
 mod both;
 mod doubts;
 mod events;
+mod kept;
 mod kill;
 mod pool;
 #[path = "../../../tests/support/postgres.rs"]
@@ -16,6 +17,7 @@ mod writer;
 
 use tempfile::TempDir;
 
+use super::conn::each;
 use super::{Conn, Db, DbError, DbSettings};
 
 /// An open database; its folder is deleted when this is dropped.
@@ -89,14 +91,10 @@ pub(crate) async fn rows_in(db: &Db, table: &str) -> i64 {
         #[diesel(sql_type = diesel::sql_types::BigInt)]
         rows: i64,
     }
-    use diesel_async::RunQueryDsl;
     let query = diesel::sql_query(format!("SELECT count(*) AS rows FROM {table}"));
     let counted = db.read(move |conn| {
         Box::pin(async move {
-            let found: Vec<Count> = match conn {
-                Conn::Pg(pg) => query.load(&mut **pg).await?,
-                Conn::Sqlite(lite) => query.load(lite).await?,
-            };
+            let found: Vec<Count> = each!(conn, load, query)?;
             Ok::<_, DbError>(found[0].rows)
         })
     });
@@ -129,7 +127,8 @@ pub(crate) async fn plan(db: &Db, sql: &str) -> Vec<String> {
                     steps.into_iter().map(|step| step.step).collect::<Vec<_>>()
                 }
                 Conn::Sqlite(lite) => {
-                    let steps: Vec<Sqlite> = diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}")).load(lite).await?;
+                    let explain = diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}"));
+                    let steps: Vec<Sqlite> = lite.run(|conn| diesel::RunQueryDsl::load(explain, conn)).await?;
                     steps.into_iter().map(|step| step.step).collect()
                 }
             })

@@ -112,7 +112,9 @@ async fn the_tables_are_as_written_in_schema_rs() {
                 Box::pin(async move {
                     let rows = match conn {
                         Conn::Pg(pg) => diesel::sql_query(IN_POSTGRES).load(&mut **pg).await,
-                        Conn::Sqlite(lite) => diesel::sql_query(IN_SQLITE).load(lite).await,
+                        Conn::Sqlite(lite) => {
+                            lite.run(|conn| diesel::RunQueryDsl::load(diesel::sql_query(IN_SQLITE), conn)).await
+                        }
                     };
                     Ok::<_, DbError>(rows?)
                 })

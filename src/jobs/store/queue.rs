@@ -13,7 +13,7 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use super::super::{Job, JobPayload};
 use super::JobRow;
 use crate::db::schema::jobs;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, kept};
 
 /// How many keys one poll visits. Those that it didn't reach come first in the next poll.
 const KEYS: usize = 64;
@@ -183,7 +183,8 @@ pub async fn claim(conn: &mut Conn, ids: &[Id<Job>], until: Time) -> Result<Vec<
             jobs::claims.eq(jobs::claims + 1),
             jobs::lease_until.eq(Some(At(until))),
         ));
-        let row: Option<JobRow> = claimed.returning(JobRow::columns()).get_result(conn).await.optional()?;
+        let claimed = kept(claimed.returning(JobRow::columns()));
+        let row: Option<JobRow> = claimed.get_result(conn).await.optional()?;
         taken.extend(row.map(|row| Job {
             id: row.id.0,
             kind: row.kind,
@@ -201,7 +202,8 @@ pub async fn claim(conn: &mut Conn, ids: &[Id<Job>], until: Time) -> Result<Vec<
 /// Renews the lease of a job. Returns false when the claim no longer holds it.
 pub async fn renew(conn: &mut Conn, held: HeldJob, until: Time) -> Result<bool, DbError> {
     let own = held!(held).filter(jobs::lease_until.is_not_null());
-    Ok(diesel::update(own).set(jobs::lease_until.eq(Some(At(until)))).execute(conn).await? == 1)
+    let renewed = diesel::update(own).set(jobs::lease_until.eq(Some(At(until))));
+    Ok(kept(renewed).execute(conn).await? == 1)
 }
 
 /// Replaces the payload of a running job, so that its next attempt continues from there. Returns false when the claim

@@ -17,7 +17,7 @@ use super::row::Row;
 use super::{find, find_all, live, topic};
 use crate::db::journal::{DbJournal, NotSaved, Tables};
 use crate::db::schema::meetings;
-use crate::db::{Conn, DbError, Key, RunQueryDsl, number};
+use crate::db::{Conn, DbError, Key, RunQueryDsl, kept, number};
 use crate::jobs::Jobs;
 use crate::meetings::invitations::projection;
 use crate::meetings::media::jobs;
@@ -57,7 +57,7 @@ impl Tables for MeetingTables {
     async fn update(conn: &mut Conn, before: &Meeting, after: &Meeting) -> Result<bool, DbError> {
         let stored = diesel::update(meetings::table.find(Key(after.id)));
         let stored = stored.filter(meetings::revision.eq(number(before.revision)));
-        if stored.set(&Row::from(after)).execute(conn).await? == 0 {
+        if kept(stored.set(&Row::from(after))).execute(conn).await? == 0 {
             return Ok(false);
         }
         participants::store::save(conn, after.id, after.participants.changed_since(&before.participants)).await?;

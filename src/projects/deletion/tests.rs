@@ -144,7 +144,7 @@ async fn belongings(db: &Db) -> Vec<(String, String, String)> {
     let found = db.read(move |conn| {
         Box::pin(async move {
             let Conn::Sqlite(lite) = conn else { return Ok(Vec::new()) };
-            Ok::<Vec<Line>, DbError>(diesel_async::RunQueryDsl::load(diesel::sql_query(sql), lite).await?)
+            Ok::<Vec<Line>, DbError>(lite.run(|conn| diesel::RunQueryDsl::load(diesel::sql_query(sql), conn)).await?)
         })
     });
     found.await.unwrap().into_iter().map(|line| (line.child, line.named_by, line.parent)).collect()

@@ -8,7 +8,7 @@ use diesel::{ExpressionMethods, Insertable, IntoSql, OptionalExtension, QueryDsl
 use super::comparison::ComparedRow;
 use super::model::{Baseline, BaselineCounts, ComparedType};
 use crate::db::schema::{baseline_items, baselines, items};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, page_of};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, each, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 
@@ -164,10 +164,7 @@ async fn criteria(conn: &mut Conn, project_id: Id<ids::Project>, id: Id<Baseline
          WHERE project_id = $1 AND baseline_id = $2 AND kind = '{USER_STORY}'"
     );
     let query = diesel::sql_query(sql).bind::<SqlUuid, _>(Key(project_id)).bind::<SqlUuid, _>(Key(id));
-    let counted: CriteriaCount = match conn {
-        Conn::Pg(pg) => diesel_async::RunQueryDsl::get_result(query, &mut **pg).await?,
-        Conn::Sqlite(lite) => diesel_async::RunQueryDsl::get_result(query, lite).await?,
-    };
+    let counted: CriteriaCount = each!(conn, get_result, query)?;
     Ok(counted.count)
 }
 

@@ -179,7 +179,7 @@ async fn index(conn: &mut Conn, indexed: Vec<(i64, Vec<String>, Vec<String>, Str
                     .bind::<Text, _>(title.join(" "))
                     .bind::<Text, _>(text.join(" "))
                     .bind::<Text, _>(scope);
-                diesel_async::RunQueryDsl::execute(insert, &mut *lite).await?;
+                lite.run(|conn| diesel::RunQueryDsl::execute(insert, conn)).await?;
             }
         }
     }

@@ -25,7 +25,7 @@ async fn texts(db: &Db, sql: &str) -> Vec<String> {
         Box::pin(async move {
             let found: Vec<Line> = match conn {
                 Conn::Pg(pg) => query.load(&mut **pg).await?,
-                Conn::Sqlite(lite) => query.load(lite).await?,
+                Conn::Sqlite(lite) => lite.run(|conn| diesel::RunQueryDsl::load(query, conn)).await?,
             };
             Ok::<_, DbError>(found)
         })

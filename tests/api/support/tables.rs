@@ -19,7 +19,7 @@ async fn lines(conn: &mut Conn, sql: String) -> Result<Vec<String>, DbError> {
     let query = diesel::sql_query(sql);
     let lines: Vec<Line> = match conn {
         Conn::Pg(pg) => query.load(&mut **pg).await?,
-        Conn::Sqlite(lite) => query.load(lite).await?,
+        Conn::Sqlite(lite) => lite.run(|conn| diesel::RunQueryDsl::load(query, conn)).await?,
     };
     Ok(lines.into_iter().map(|line| line.text).collect())
 }

@@ -10,7 +10,7 @@ use super::{Facts, FoundKeys, Kind, item_of};
 use crate::analysis::results::model::WorkflowStatus;
 use crate::analysis::results::project_item::ProjectItem;
 use crate::db::schema::{item_numbers, items};
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{At, Conn, DbError, Key, RunQueryDsl, kept};
 
 /// Stories that are read at once.
 const STORIES: i64 = 500;
@@ -69,7 +69,7 @@ pub async fn find_to_change(
 ) -> Result<Option<ProjectItem>, DbError> {
     let own = items::table.filter(items::id.eq(Key(id))).filter(items::project_id.eq(Key(project_id)));
     // Changes nothing but locks the row, in a statement that both databases support.
-    diesel::update(own).set(items::number.eq(items::number)).execute(conn).await?;
+    kept(diesel::update(own).set(items::number.eq(items::number))).execute(conn).await?;
     let found: Option<(String, String)> = own.select((items::kind, items::body)).first(conn).await.optional()?;
     let Some((kind, body)) = found else { return Ok(None) };
     let kind = Kind::of(&kind).ok_or_else(|| DbError::Broken(format!("the item {id} is a {kind}")))?;
@@ -89,7 +89,7 @@ pub async fn update(conn: &mut Conn, item: &ProjectItem, keys: Option<FoundKeys>
         items::updated_at.eq(At(now)),
         items::touched.eq(true),
     );
-    diesel::update(own).set(columns).execute(conn).await?;
+    kept(diesel::update(own).set(columns)).execute(conn).await?;
     if let Some(keys) = keys {
         let found = (items::text_key.eq(keys.text), items::content_key.eq(keys.content));
         diesel::update(own).set(found).execute(conn).await?;
@@ -101,7 +101,7 @@ pub async fn update(conn: &mut Conn, item: &ProjectItem, keys: Option<FoundKeys>
 pub async fn follow(conn: &mut Conn, item: &ProjectItem, now: Time) -> Result<(), DbError> {
     let own = items::table.find(Key(Id::<()>::from_uuid(item.id())));
     let columns = (items::body.eq(body(item)?), items::updated_at.eq(At(now)));
-    diesel::update(own).set(columns).execute(conn).await?;
+    kept(diesel::update(own).set(columns)).execute(conn).await?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use actors::time::Time;
 use diesel::backend::Backend;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Integer, Text};
-use diesel::{ExpressionMethods, QueryDsl, QueryResult};
+use diesel::{ExpressionMethods, QueryDsl, QueryResult, SqliteConnection};
 use serde::{Deserialize, Serialize};
 
 use super::super::super::{Job, JobPayload, store};
@@ -63,6 +63,8 @@ impl<Q, T> QueryId for Explained<Q, T> {
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
+impl<Q, T> diesel::RunQueryDsl<SqliteConnection> for Explained<Q, T> {}
+
 impl<Q, T> Query for Explained<Q, T> {
     type SqlType = T;
 }
@@ -86,7 +88,8 @@ macro_rules! plan {
             }
             Conn::Sqlite(lite) => {
                 let query = Explained("EXPLAIN QUERY PLAN ", $query, PhantomData::<(Integer, Integer, Integer, Text)>);
-                let lines: Vec<(i32, i32, i32, String)> = diesel_async::RunQueryDsl::load(query, lite).await?;
+                let lines: Vec<(i32, i32, i32, String)> =
+                    lite.run(|conn| diesel::RunQueryDsl::load(query, conn)).await?;
                 lines.into_iter().map(|line| line.3).collect::<Vec<_>>().join("\n")
             }
         }

@@ -6,7 +6,7 @@ use diesel::{ExpressionMethods, QueryDsl, QueryableByName};
 
 use super::scope;
 use crate::db::schema::search_words;
-use crate::db::{Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid};
+use crate::db::{Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, each};
 use crate::reviews::search::model::{SearchKind, SearchTerm};
 
 /// How many hits of one document, transcript or item are listed.
@@ -103,10 +103,7 @@ pub async fn find(conn: &mut Conn, query: &PassageQuery) -> Result<Vec<FoundPass
         .bind::<SqlUuid, _>(Key(query.caller))
         .bind::<Text, _>(query.code.clone())
         .bind::<BigInt, _>(query.limit);
-    Ok(match conn {
-        Conn::Pg(pg) => diesel_async::RunQueryDsl::load(select, &mut **pg).await?,
-        Conn::Sqlite(lite) => diesel_async::RunQueryDsl::load(select, lite).await?,
-    })
+    Ok(each!(conn, load, select)?)
 }
 
 const IN_SQLITE: &str = "SELECT rowid AS id, -bm25(search_index, 4.0, 1.0, 0.0) AS score FROM search_index \

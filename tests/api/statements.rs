@@ -1,0 +1,120 @@
+//! How many statements each operation sends to the database. One that is added is easily overlooked, and a loop of them
+//! grows with the data: the table beside this file says how many each may send, BEGIN and COMMIT included.
+//!
+//! The operations are those of the examples' story. Those that read are counted, and those that write and can be repeated;
+//! a count is the lowest of several, as the server has work of its own in between. With `COLLOQUY_RECORD_STATEMENTS=1` the
+//! table is written anew.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::openapi_story::{Teller, read};
+use crate::support::{Kind, ServerSetup};
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/statements.tsv");
+/// How often an operation is repeated.
+const REPEATS: usize = 4;
+/// Those that write and change nothing more when they are repeated, or nothing that the story goes on with.
+const REPEATABLE: [&str; 8] = [
+    "editProfile",
+    "editProject",
+    "updateMeeting",
+    "joinMeeting",
+    "saveRecordingConsent",
+    "issueSocketTicket",
+    "editRequirement",
+    "login",
+];
+/// Statements by operation: on SQLite, on PostgreSQL.
+type Table = BTreeMap<String, [u64; 2]>;
+
+fn table() -> Table {
+    let text = std::fs::read_to_string(FILE).unwrap();
+    let rows = text.lines().filter(|line| !line.starts_with('#'));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('\t').collect();
+        (cells[0].to_owned(), [cells[1].parse().unwrap(), cells[2].parse().unwrap()])
+    })
+    .collect()
+}
+
+/// The statements that the server has sent since it started.
+async fn sent(teller: &Teller<'_>) -> u64 {
+    let text = teller.server.operator().get("/metrics").await.is(200).text();
+    let line = text.lines().find_map(|line| line.strip_prefix("colloquy_database_statements_total "));
+    line.unwrap_or_else(|| panic!("no count of statements in {text}")).parse().unwrap()
+}
+
+/// The statements that reading the count itself takes.
+async fn overhead(teller: &Teller<'_>) -> u64 {
+    let mut lowest = u64::MAX;
+    for _ in 0..10 {
+        let before = sent(teller).await;
+        lowest = lowest.min(sent(teller).await - before);
+    }
+    lowest
+}
+
+/// The lowest number of statements of a step that was carried out once already. What has a title or a name gets another
+/// one each time: a change of nothing would be free.
+async fn count(teller: &Teller<'_>, step: &Value, overhead: u64) -> u64 {
+    let (mut step, mut lowest) = (step.clone(), u64::MAX);
+    for number in 0..REPEATS {
+        for name in ["title", "name"] {
+            if let Some(text) = step["body"].get_mut(name) {
+                *text = json!(format!("Counted {number}"));
+            }
+        }
+        let before = sent(teller).await;
+        let answer = teller.request(&step).await;
+        assert!(answer.status < 300, "{}: {}", step["operation"], answer.text());
+        lowest = lowest.min(sent(teller).await - before);
+    }
+    lowest - overhead
+}
+
+on_both! {
+    async fn no_operation_sends_more_statements_than_its_table_says(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let column = usize::from(setup.kind == Kind::Postgres);
+        let mut teller = Teller::of(&server);
+        let overhead = overhead(&teller).await;
+        let mut found = BTreeMap::new();
+        let steps = read();
+        for step in &steps {
+            let id = step["operation"].as_str().unwrap();
+            let answer = teller.answer(step).await;
+            if teller.operation(id).answer.data.is_some() {
+                teller.cast.learn(&step["response"], answer.data());
+            }
+            if teller.operation(id).method == "GET" || REPEATABLE.contains(&id) {
+                let lowest = count(&teller, step, overhead).await;
+                // The story calls some more than once: in the richest state they may need the most.
+                let most: &mut u64 = found.entry(id.to_owned()).or_default();
+                *most = lowest.max(*most);
+            }
+        }
+        assert!(found.len() > 40, "{found:?}");
+        if std::env::var_os("COLLOQUY_RECORD_STATEMENTS").is_some() {
+            let mut table = table();
+            table.retain(|id, _| found.contains_key(id));
+            for (id, count) in &found {
+                table.entry(id.clone()).or_default()[column] = *count;
+            }
+            let rows: String = table.iter().map(|(id, [sqlite, postgres])| format!("{id}\t{sqlite}\t{postgres}\n")).collect();
+            std::fs::write(FILE, format!("# operation\tSQLite\tPostgreSQL\n{rows}")).unwrap();
+            return;
+        }
+        let allowed = table();
+        let known: Vec<&String> = allowed.keys().collect();
+        assert_eq!(found.keys().collect::<Vec<_>>(), known, "COLLOQUY_RECORD_STATEMENTS=1 writes the table anew");
+        for (id, count) in &found {
+            let allowed = allowed[id][column];
+            assert!(*count <= allowed, "{id} sends {count} statements, and its table allows {allowed}: a loop, or one more?");
+            if *count < allowed {
+                println!("{id} sends {count} statements, and its table allows {allowed}");
+            }
+        }
+    }
+}
