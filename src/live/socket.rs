@@ -373,7 +373,7 @@ impl Socket {
             close(context, CloseReason::TooSlow);
         } else if now.duration_since(self.received_at) > SILENCE {
             close(context, CloseReason::Silent);
-        } else if now.duration_since(self.pinged_at) > HEARTBEAT
+        } else if (self.window.is_in_use() || now.duration_since(self.pinged_at) > HEARTBEAT)
             && let Some(ping) = self.window.beat(now)
         {
             self.pinged_at = now;

@@ -1,7 +1,8 @@
 //! Flow control: limits the data in flight to one socket.
 //!
-//! After frames have been sent, a WebSocket ping with a number follows; its pong confirms that everything before it has
-//! arrived. There is one ping in flight at a time. While the window is full, nothing more is taken from the topics.
+//! When a quarter of the window is in flight, or something has been for a second, a WebSocket ping with a number follows;
+//! its pong confirms that everything before it has arrived. There is one ping in flight at a time: one behind each frame
+//! would cost as much as the frame. While the window is full, nothing more is taken from the topics.
 
 use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher, RandomState};
@@ -83,9 +84,18 @@ impl Window {
             || sent.bytes - arrived.bytes >= self.most.bytes * times
     }
 
-    /// Returns the ping to send now, if data is in flight and no ping is.
+    /// Returns the ping to send now, if a quarter of the window is in flight and no ping is.
     pub fn ping(&self, now: Instant) -> Option<Vec<u8>> {
-        if self.sent.get() == self.arrived.get() { None } else { self.beat(now) }
+        let (sent, arrived) = (self.sent.get(), self.arrived.get());
+        let is_due = (sent.frames - arrived.frames) * 4 >= self.most.frames
+            || (sent.bytes - arrived.bytes) * 4 >= self.most.bytes;
+        if is_due { self.beat(now) } else { None }
+    }
+
+    /// Whether something is in flight.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        self.sent.get() != self.arrived.get()
     }
 
     /// Returns the ping to send now, if none is in flight.
@@ -142,6 +152,26 @@ mod tests {
         assert!(window.ping(now).is_some());
         assert!(!window.is_stalled(now + SLOW));
         assert!(window.is_stalled(now + SLOW * 2));
+    }
+
+    #[test]
+    fn a_quarter_of_the_window_is_confirmed_by_one_ping() {
+        let window = Window::of(8, 1000);
+        let now = Instant::now();
+        assert!(!window.is_in_use());
+        assert!(window.admit(10).now_or_never().is_some());
+        assert!(window.is_in_use());
+        assert!(window.ping(now).is_none(), "an eighth");
+        assert!(window.admit(10).now_or_never().is_some());
+        let ping = window.ping(now).unwrap();
+        window.pong(&ping);
+        assert!(!window.is_in_use());
+        assert!(window.admit(250).now_or_never().is_some());
+        window.pong(&window.ping(now).unwrap());
+        assert!(window.admit(1).now_or_never().is_some());
+        // What is less is asked for once a second.
+        window.pong(&window.beat(now).unwrap());
+        assert!(!window.is_in_use());
     }
 
     #[test]
