@@ -99,12 +99,14 @@ pub async fn append_at(conn: &mut Conn, records: &[EventRecord]) -> Result<(), D
         .set(topics::last.eq(last));
     let advance = kept(advance);
     match conn {
-        // Both are on their way at once: one round trip, and PostgreSQL runs them in this order.
+        // Both are on their way at once: one round trip. A failed INSERT fails the other as well, so its error counts.
         Conn::Pg(pg) if rows.len() <= ROWS_KEPT => {
             let pg: &PgConn = pg;
             let insert = kept(diesel::insert_into(events::table).values(&rows));
             let insert = diesel_async::RunQueryDsl::execute(insert, &mut &*pg);
-            tokio::try_join!(insert, diesel_async::RunQueryDsl::execute(advance, &mut &*pg))?;
+            let (inserted, advanced) = tokio::join!(insert, diesel_async::RunQueryDsl::execute(advance, &mut &*pg));
+            inserted?;
+            advanced?;
         }
         _ => {
             many!(conn, &rows, |some| diesel::insert_into(events::table).values(some));
