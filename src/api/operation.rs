@@ -247,7 +247,7 @@ where
         handler(Authorized { access, input, request_id, message, new_id: Some(new_id) }, state).await?.ready(message)
     };
     let work = effect(core.zip(claimed), input, handle);
-    // The task continues even if the connection is reset.
+    // It continues, as a task, even if the connection is reset.
     let done = tasks.carry(work.instrument(Span::current())).await;
     done.unwrap_or_else(|gone| Err(ApiError::unavailable(gone))).map(PreparedAnswer::response)
 }

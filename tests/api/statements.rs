@@ -28,6 +28,7 @@ const REPEATABLE: [&str; 8] = [
     "editRequirement",
     "login",
 ];
+
 /// Statements by operation: on SQLite, on PostgreSQL.
 type Table = BTreeMap<String, [u64; 2]>;
 

@@ -53,7 +53,7 @@ impl Pusher {
         }
     }
 
-    /// What a socket sends, each after an answer: Socket.IO's handshake, and the subscription.
+    /// What a socket sends, one after the answer to the other: Socket.IO's handshake, and the subscription.
     fn greeting(self) -> Vec<String> {
         match self {
             Self::Ws => vec![TOPIC.to_owned()],
