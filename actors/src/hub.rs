@@ -8,17 +8,19 @@
 //! To subscribe without missing an event: call [`Hub::subscribe`] first, then take state and offset from one snapshot,
 //! then call [`Subscription::after`] with that offset.
 
+mod inbox;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::sleep;
 
+use self::inbox::{End, Inbox};
 use crate::live::{EventRecord, Spawner, StoreUnavailable, Topic};
 use crate::panics::caught_async;
 
@@ -80,12 +82,11 @@ impl Hub {
     /// starting offset.
     #[must_use]
     pub fn subscribe(&self, topic: Topic) -> Subscription {
-        let (sender, events) = mpsc::channel(self.inner.limits.buffer.max(1));
-        let lagged = Arc::new(AtomicBool::new(false));
+        let inbox = Arc::new(Inbox::default());
         let id = self.inner.next.fetch_add(1, Ordering::Relaxed);
-        let listener = Listener { sender, lagged: Arc::clone(&lagged) };
+        let listener = Listener(Arc::clone(&inbox));
         self.inner.channels().entry(topic).or_default().listeners.insert(id, listener);
-        Subscription { hub: Arc::downgrade(&self.inner), topic, id, events, lagged, last_offset: None }
+        Subscription { hub: Arc::downgrade(&self.inner), topic, id, inbox, last_offset: None }
     }
 
     /// Publishes events to the subscribers of their topics. Never blocks and never waits; events may come in any order
@@ -167,8 +168,7 @@ pub struct Subscription {
     hub: Weak<HubInner>,
     topic: Topic,
     id: u64,
-    events: mpsc::Receiver<Arc<EventRecord>>,
-    lagged: Arc<AtomicBool>,
+    inbox: Arc<Inbox>,
     /// The offset of the last event received.
     last_offset: Option<u64>,
 }
@@ -186,7 +186,7 @@ impl Subscription {
         if let Some(hub) = self.hub.upgrade()
             && let Some(channel) = hub.channels().get_mut(&self.topic)
         {
-            channel.begin_at(offset);
+            channel.begin_at(offset, &hub.limits);
         }
     }
 
@@ -196,13 +196,11 @@ impl Subscription {
     }
 
     /// For streams; see [`Self::next`].
-    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<HubItem> {
+    pub fn poll_next(&mut self, cx: &Context<'_>) -> Poll<HubItem> {
         loop {
-            let record = match self.events.poll_recv(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Some(record)) => record,
-                Poll::Ready(None) if self.lagged.load(Ordering::SeqCst) => return Poll::Ready(HubItem::Lagged),
-                Poll::Ready(None) => return Poll::Ready(HubItem::Closed),
+            let record = match self.inbox.poll_take(cx) {
+                Poll::Ready(HubItem::Event(record)) => record,
+                other => return other,
             };
             match self.last_offset {
                 Some(last_offset) if record.offset <= last_offset => {}
@@ -214,9 +212,7 @@ impl Subscription {
                         offset = record.offset,
                         "events are missing in a subscription"
                     );
-                    self.lagged.store(true, Ordering::SeqCst);
-                    self.events.close();
-                    while self.events.try_recv().is_ok() {}
+                    self.inbox.lag();
                     return Poll::Ready(HubItem::Lagged);
                 }
                 _ => {
@@ -255,9 +251,13 @@ struct HubInner {
     limits: HubLimits,
 }
 
-struct Listener {
-    sender: mpsc::Sender<Arc<EventRecord>>,
-    lagged: Arc<AtomicBool>,
+/// The hub's end of a subscription.
+struct Listener(Arc<Inbox>);
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.0.end(End::Closed);
+    }
 }
 
 /// A topic with at least one subscriber.
@@ -279,41 +279,34 @@ impl Channel {
             return;
         }
         self.held.insert(record.offset, record);
-        self.release();
+        self.release(limits);
         if self.held.len() > limits.held {
             self.give_up();
         }
     }
 
     /// Sends the held events, as long as the next offset is among them.
-    fn release(&mut self) {
+    fn release(&mut self, limits: &HubLimits) {
         let Some(mut released) = self.released else { return };
         while let Some(record) = self.held.remove(&(released + 1)) {
             released += 1;
-            self.listeners.retain(|_, listener| match listener.sender.try_send(Arc::clone(&record)) {
-                Ok(()) => true,
-                Err(TrySendError::Full(_)) => {
-                    listener.lagged.store(true, Ordering::SeqCst);
-                    false
-                }
-                Err(TrySendError::Closed(_)) => false,
-            });
+            self.listeners.retain(|_, Listener(inbox)| inbox.put(&record, limits.buffer.max(1)));
         }
         self.released = Some(released);
     }
 
-    fn begin_at(&mut self, offset: u64) {
+    fn begin_at(&mut self, offset: u64, limits: &HubLimits) {
         if self.released.is_none() {
             self.held = self.held.split_off(&(offset + 1));
             self.released = Some(offset);
-            self.release();
+            self.release(limits);
         }
     }
 
     /// The missing event does not arrive: disconnects all subscribers, since none may continue without it.
     fn give_up(&mut self) {
         for (_, listener) in self.listeners.drain() {
-            listener.lagged.store(true, Ordering::SeqCst);
+            listener.0.end(End::Lagged);
         }
         self.held.clear();
         self.released = None;
@@ -332,12 +325,12 @@ impl Channel {
     }
 
     /// Starts at the first held event if no subscriber has set a starting offset.
-    fn settle(&mut self) {
+    fn settle(&mut self, limits: &HubLimits) {
         if self.released.is_none()
             && let Some(first) = self.held.keys().next()
         {
             self.released = Some(first.saturating_sub(1));
-            self.release();
+            self.release(limits);
         }
     }
 }
@@ -362,7 +355,7 @@ async fn fill(hub: Weak<HubInner>, topic: Topic) {
         let after = {
             let mut channels = hub.channels();
             let Some(channel) = channels.get_mut(&topic) else { return };
-            channel.settle();
+            channel.settle(&limits);
             if !channel.wants_filling() {
                 channel.filling = false;
                 return;

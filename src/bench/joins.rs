@@ -48,7 +48,7 @@ pub async fn measure(arguments: &Joins) -> Result<(), String> {
     let path = format!("/api/meetings/{}", meeting.id);
     let _: Value = host.post(&format!("{path}/start"), &json!({})).await?;
     let count = usize::try_from(arguments.people).map_err(|error| error.to_string())?;
-    let tokens = people::gather(server.data(), project_id, count).await?;
+    let tokens = people::gather(&server, None, project_id, count).await?;
 
     let before = resident_kib(server.process_id())?;
     let join = format!("{path}/join");

@@ -8,7 +8,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use super::wire::Wire;
+use super::processor;
+use super::wire::{Wire, request};
+
+/// Duration of the load before each measurement, so that one-time work is not measured.
+pub const WARM_UP: Duration = Duration::from_millis(500);
 
 /// The figures of one load.
 #[derive(Debug, Default)]
@@ -42,6 +46,43 @@ impl Load {
 
 /// Makes the next request of a client from the client's number and the number of requests it has sent.
 pub type Requests = Arc<dyn Fn(usize, usize) -> Vec<u8> + Send + Sync>;
+
+/// Makes the same request again and again.
+pub fn always(request: Vec<u8>) -> Requests {
+    Arc::new(move |_, _| request.clone())
+}
+
+/// Makes PATCHes that give a meeting a new title each time: one that changes nothing would cost nothing. Each client has a
+/// meeting of its own if there are enough.
+pub fn changes(token: &str, meetings: &Arc<Vec<String>>) -> Requests {
+    let (token, meetings) = (token.to_owned(), Arc::clone(meetings));
+    Arc::new(move |client, count| {
+        let meeting_id = meetings.get(client % meetings.len().max(1)).map_or("", String::as_str);
+        let body = format!("{{\"title\":\"Change {count} by client {client}\"}}");
+        request("PATCH", &format!("/api/meetings/{meeting_id}"), &token, "", &body)
+    })
+}
+
+/// A server that is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct LoadedServer {
+    pub address: SocketAddr,
+    pub process_id: Option<u32>,
+}
+
+impl LoadedServer {
+    /// Puts load on the server, after a short one before, and measures its processor time.
+    ///
+    /// # Errors
+    /// Same as [`put`].
+    pub async fn load(self, clients: usize, time: Duration, status: u16, of: Requests) -> Result<Load, String> {
+        put(self.address, clients, WARM_UP, status, Arc::clone(&of)).await?;
+        let used = processor::time_used(self.process_id)?;
+        let mut load = put(self.address, clients, time, status, of).await?;
+        load.processor = Some(processor::time_used(self.process_id)?.saturating_sub(used));
+        Ok(load)
+    }
+}
 
 /// Puts load on a server for the given time.
 ///
@@ -79,13 +120,29 @@ pub async fn put(
 /// # Errors
 /// Same as [`put`].
 pub async fn at_once(address: SocketAddr, expected: u16, requests: Vec<Vec<u8>>) -> Result<Load, String> {
+    evenly(address, expected, requests, Duration::ZERO).await
+}
+
+/// Sends each request once, spread evenly over `within`, whether those before are answered or not; each over its own
+/// connection that is opened before.
+///
+/// # Errors
+/// Same as [`put`].
+pub async fn evenly(
+    address: SocketAddr,
+    expected: u16,
+    requests: Vec<Vec<u8>>,
+    within: Duration,
+) -> Result<Load, String> {
     let mut running = JoinSet::new();
     let start = Arc::new(Barrier::new(requests.len() + 1));
-    for request in requests {
+    let count = u32::try_from(requests.len()).unwrap_or(u32::MAX).max(1);
+    for (nth, request) in (0..).zip(requests) {
         let start = Arc::clone(&start);
         running.spawn(async move {
             let connected = Wire::connect(address).await;
             start.wait().await;
+            tokio::time::sleep(within * nth / count).await;
             let mut wire = connected.map_err(|error| error.to_string())?;
             timed(&mut wire, &request, expected).await.map(|took| vec![took])
         });

@@ -5,6 +5,7 @@
 //! are ratios where possible: to a server that does nothing (`bare`), and to the number of durable writes that the disk
 //! can do (`disk`).
 
+mod awake;
 mod bare;
 mod beside;
 mod dashboard;
@@ -12,6 +13,7 @@ mod disk;
 mod enumeration;
 mod joins;
 mod journey;
+mod live_meetings;
 mod load;
 mod memory;
 mod people;
@@ -33,7 +35,7 @@ use actors::time::{Clock, SystemClock};
 use bare::{Bare, Same};
 use beside::{PgBench, Pusher, Servers};
 use journey::Journey;
-use load::{Load, Requests};
+use load::{Load, LoadedServer, Requests, WARM_UP, always, changes};
 use serde_json::json;
 use sockets::Crowd;
 use table::Table;
@@ -46,10 +48,11 @@ use crate::api_client::own_server::OwnServer;
 
 /// Numbers of concurrent clients in the PATCH measurements.
 const PATCHING: [usize; 3] = [1, 16, 64];
-/// Duration of the load before each measurement, so that one-time work is not measured.
-const WARM_UP: Duration = Duration::from_millis(500);
 /// Number of meetings in the list that is measured.
 const LISTED: usize = 25;
+/// Number of sockets whose further subscriptions are measured, and how many each makes.
+const SUBSCRIBERS: usize = 200;
+const FURTHER: usize = 20;
 /// Pause after the last socket is open, before memory is read.
 const SETTLING: Duration = Duration::from_secs(1);
 
@@ -63,9 +66,10 @@ pub struct Bench {
     /// Number of clients that poll concurrently.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
     clients: u64,
-    /// Number of sockets that subscribe to one meeting.
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    sockets: u64,
+    /// Number of sockets that subscribe to one meeting; several numbers, separated by commas, are measured one after the
+    /// other.
+    #[arg(long, default_value = "1000", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    sockets: Vec<u64>,
     /// URL of an empty database to measure with, such as postgres://user:password@host/database. Default: an SQLite file
     /// in a temporary folder.
     #[arg(long, value_name = "URL")]
@@ -85,6 +89,8 @@ pub struct Bench {
 /// The measurements that run on their own.
 #[derive(clap::Subcommand)]
 enum Apart {
+    /// Measure whether requests and pushes cost the same however many meetings are awake, and what these take.
+    Awake(awake::Awake),
     /// Measure how long the dashboard of a large project takes, cold and warm.
     Dashboard(dashboard::DashboardBench),
     /// Measure whether response times reveal if an e-mail address has an account.
@@ -103,8 +109,9 @@ impl Bench {
     fn time(&self) -> Duration {
         Duration::from_secs(if self.quick { 1 } else { self.seconds })
     }
-    fn crowd(&self) -> usize {
-        usize::try_from(if self.quick { 100 } else { self.sockets }).unwrap_or(usize::MAX)
+    fn crowds(&self) -> Vec<usize> {
+        let sizes: &[u64] = if self.quick { &[100] } else { &self.sockets };
+        sizes.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect()
     }
     fn clients(&self) -> usize {
         usize::try_from(self.clients).unwrap_or(usize::MAX)
@@ -148,6 +155,7 @@ const OF_ONE: (&str, &str) = ("COLLOQUY__HTTP__CONNECTIONS_PER_CLIENT", "0");
 async fn measure(arguments: &Bench) -> Result<(), String> {
     match &arguments.apart {
         None => {}
+        Some(Apart::Awake(arguments)) => return awake::measure(arguments).await,
         Some(Apart::Dashboard(arguments)) => return dashboard::measure(arguments).await,
         Some(Apart::Enumeration(arguments)) => return enumeration::measure(arguments).await,
         Some(Apart::Joins(arguments)) => return joins::measure(arguments).await,
@@ -162,7 +170,7 @@ async fn measure(arguments: &Bench) -> Result<(), String> {
     let account = ClientAccount::named("Ben Bench", "ben@colloquy.example");
     account.open(&caller, server.data()).await?;
     caller.token = Some(account.log_in(&caller).await?.access_token);
-    let bench = Bound { arguments, address: address(&server)?, server: &server, caller };
+    let bench = Bound { arguments, target: target(&server)?, caller };
 
     let mut table = Table::begin(arguments.time(), arguments.database.as_ref().map_or("SQLite", |_| "PostgreSQL"));
     let journey = journey::travel(&bench.caller).await?;
@@ -180,6 +188,10 @@ async fn measure(arguments: &Bench) -> Result<(), String> {
     Ok(())
 }
 
+fn target(server: &OwnServer) -> Result<LoadedServer, String> {
+    Ok(LoadedServer { address: address(server)?, process_id: server.process_id() })
+}
+
 fn address(server: &OwnServer) -> Result<SocketAddr, String> {
     let address = server.url.trim_start_matches("http://");
     address.parse().map_err(|error| format!("{address} is not a socket address: {error}"))
@@ -188,8 +200,7 @@ fn address(server: &OwnServer) -> Result<SocketAddr, String> {
 /// What all measurements share.
 struct Bound<'a> {
     arguments: &'a Bench,
-    address: SocketAddr,
-    server: &'a OwnServer,
+    target: LoadedServer,
     caller: ApiClient,
 }
 
@@ -198,20 +209,15 @@ impl Bound<'_> {
         self.caller.token.as_deref().unwrap_or_default()
     }
 
-    /// Puts load on the server, after a short one before.
     async fn load(&self, clients: usize, status: u16, of: Requests) -> Result<Load, String> {
-        load::put(self.address, clients, WARM_UP, status, Arc::clone(&of)).await?;
-        let used = processor::time_used(self.server.process_id())?;
-        let mut load = load::put(self.address, clients, self.arguments.time(), status, of).await?;
-        load.processor = Some(processor::time_used(self.server.process_id())?.saturating_sub(used));
-        Ok(load)
+        self.target.load(clients, self.arguments.time(), status, of).await
     }
 
     /// Measures polling a finished run, full and unchanged, and compares it with a server that sends the same bytes.
     async fn polls(&self, table: &mut Table, journey: &Journey) -> Result<(), String> {
         let path = format!("/api/projects/{}/ai/runs/{}", journey.project_id, journey.run_id);
         let poll = request("GET", &path, self.token(), "", "");
-        let mut wire = Wire::connect(self.address).await.map_err(|error| error.to_string())?;
+        let mut wire = Wire::connect(self.target.address).await.map_err(|error| error.to_string())?;
         let answered = wire.exchange(&poll).await.map_err(|error| error.to_string())?;
         if answered.status != 200 {
             return Err(format!("The request for a run's status returned {}.", answered.status));
@@ -271,7 +277,7 @@ impl Bound<'_> {
             None => None,
         };
         for clients in PATCHING {
-            let load = self.load(clients, 200, self.changes(&meetings)).await?;
+            let load = self.load(clients, 200, changes(self.token(), &meetings)).await?;
             let mut ratio = format!("{:.2} disk", load.per_second() / syncs);
             if let Some(pgbench) = &pgbench {
                 let rate = pgbench.measure(clients, self.arguments.time()).await?;
@@ -280,7 +286,7 @@ impl Bound<'_> {
             table.row("meeting PATCH, one each", &load, &ratio);
         }
         let one = Arc::new(meetings.first().cloned().into_iter().collect::<Vec<_>>());
-        let load = self.load(most, 200, self.changes(&one)).await?;
+        let load = self.load(most, 200, changes(self.token(), &one)).await?;
         table.row("meeting PATCH, all on one", &load, &format!("{:.2} disk", load.per_second() / syncs));
         Ok(())
     }
@@ -292,43 +298,52 @@ impl Bound<'_> {
         Ok(self.caller.post::<MeetingAnswer>(&path, &body).await?.id)
     }
 
-    /// Makes requests with a new title each time: a PATCH that changes nothing would cost nothing.
-    fn changes(&self, meetings: &Arc<Vec<String>>) -> Requests {
-        let (token, meetings) = (self.token().to_owned(), Arc::clone(meetings));
-        Arc::new(move |client, count| {
-            let meeting_id = meetings.get(client % meetings.len().max(1)).map_or("", String::as_str);
-            let body = format!("{{\"title\":\"Change {count} by client {client}\"}}");
-            request("PATCH", &format!("/api/meetings/{meeting_id}"), &token, "", &body)
-        })
-    }
-
     async fn sockets(&self, table: &mut Table, journey: &Journey) -> Result<(), String> {
-        let size = self.arguments.crowd();
-        let meeting_id = self.meeting(journey, "Heard by many").await?;
-        let text = sockets::event_text(&self.caller, &meeting_id).await?;
-        let process_id = self.server.process_id();
-        let before = memory::resident_kib(process_id)?;
-        let open = || {
-            let (caller, meeting_id) = (self.caller.clone(), meeting_id.clone());
-            async move { sockets::open(&caller, &meeting_id).await }
+        let (process_id, time) = (self.target.process_id, self.arguments.time());
+        let servers = match &self.arguments.beside {
+            Some(folder) => Some(Servers::install(folder).await?),
+            None => None,
         };
-        let mut crowd = Crowd::gather(size, open).await?;
-        tokio::time::sleep(SETTLING).await;
-        let idle = memory::resident_kib(process_id)?;
-        let change = |number| sockets::change(&self.caller, &meeting_id, number);
-        let pushes = crowd.push(process_id, self.arguments.time(), change).await?;
-        drop(crowd);
-        table.sockets(size, &pushes, before, idle);
-        if let Some(folder) = &self.arguments.beside {
-            let servers = Servers::install(folder).await?;
-            for pusher in Pusher::ALL {
-                table.beside(size, &servers.measure(pusher, size, &text, self.arguments.time()).await?, &pushes);
+        for size in self.arguments.crowds() {
+            let meeting_id = self.meeting(journey, "Heard by many").await?;
+            let text = sockets::event_text(&self.caller, &meeting_id).await?;
+            let before = memory::resident_kib(process_id)?;
+            let mut crowd = Crowd::gather(size, || sockets::open(&self.caller, &meeting_id)).await?;
+            tokio::time::sleep(SETTLING).await;
+            let idle = memory::resident_kib(process_id)?;
+            let change = |number| sockets::change(&self.caller, &meeting_id, number);
+            let pushes = crowd.push(process_id, time, change).await?;
+            drop(crowd);
+            table.sockets(size, &pushes, before, idle);
+            for pusher in servers.iter().flat_map(|_| Pusher::ALL) {
+                let Some(servers) = &servers else { continue };
+                table.beside(size, &servers.measure(pusher, size, &text, time).await?, &pushes);
             }
         }
+        self.subscriptions(table, journey).await
+    }
+
+    /// Measures what a further subscription of a socket takes.
+    async fn subscriptions(&self, table: &Table, journey: &Journey) -> Result<(), String> {
+        let process_id = self.target.process_id;
+        let mut meetings = Vec::new();
+        for number in 0..=FURTHER {
+            meetings.push(self.meeting(journey, &format!("Heard besides {number}")).await?);
+        }
+        let first = meetings.split_off(FURTHER).pop().unwrap_or_default();
+        let mut few = Vec::new();
+        for _ in 0..SUBSCRIBERS {
+            few.push(sockets::open(&self.caller, &first).await?);
+        }
+        tokio::time::sleep(SETTLING).await;
+        let before = memory::resident_kib(process_id)?;
+        for socket in &mut few {
+            for meeting_id in &meetings {
+                sockets::subscribe(socket, meeting_id).await?;
+            }
+        }
+        tokio::time::sleep(SETTLING).await;
+        table.subscriptions(SUBSCRIBERS * FURTHER, before, memory::resident_kib(process_id)?);
         Ok(())
     }
-}
-
-fn always(request: Vec<u8>) -> Requests {
-    Arc::new(move |_, _| request.clone())
 }

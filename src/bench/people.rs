@@ -2,7 +2,6 @@
 //! with its key, because the measurement is about what they do afterwards, not about registrations, e-mails and
 //! invitations.
 
-use std::path::Path;
 use std::time::Duration;
 
 use actors::ids::{Id, Project};
@@ -16,6 +15,8 @@ use colloquy::db::{Db, DbError, DbSettings};
 use colloquy::keys;
 use colloquy::projects::people;
 
+use crate::api_client::own_server::OwnServer;
+
 /// The issuer of the tokens; the server has to be configured with [`ISSUER`].
 const APP_URL: &str = "http://colloquy.example";
 /// The setting that makes a server accept these tokens.
@@ -26,13 +27,21 @@ const LIFE: Duration = Duration::from_secs(3600);
 /// Accounts per transaction, far below the limit of a write.
 const AT_ONCE: usize = 50;
 
-/// Creates the accounts and returns their access tokens.
+/// Creates the accounts and returns their access tokens. `database`: the URL of the server's database, unless that is the
+/// SQLite file in its data folder.
 ///
 /// # Errors
 /// Returns a message if the database or the keys can't be used.
-pub async fn gather(data: &Path, project_id: Id<Project>, count: usize) -> Result<Vec<String>, String> {
-    let db = Db::open(DbSettings::at(format!("sqlite://{}", data.join("colloquy.sqlite").display())));
-    let db = db.await.map_err(|error| error.to_string())?;
+pub async fn gather(
+    server: &OwnServer,
+    database: Option<&str>,
+    project_id: Id<Project>,
+    count: usize,
+) -> Result<Vec<String>, String> {
+    let data = server.data();
+    let own = || format!("sqlite://{}", data.join("colloquy.sqlite").display());
+    let db = Db::open(DbSettings::at(database.map_or_else(own, ToOwned::to_owned))).await;
+    let db = db.map_err(|error| error.to_string())?;
     let now = SystemClock.now();
     let accounts: Vec<Account> = (0..count)
         .map(|nth| Account {

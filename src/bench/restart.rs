@@ -4,17 +4,15 @@
 //! The meetings are live and empty. The restarted server ends an empty meeting after one second, so it has to find,
 //! wake and end each of them, which is more work than only knowing their deadlines.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
+use super::live_meetings::{live, many};
 use super::memory::peak_kib;
 use super::people;
 use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::{MeetingAnswer, ProjectAnswer};
+use crate::api_client::answer::ProjectAnswer;
 use crate::api_client::caller::ApiClient;
 use crate::api_client::own_server::OwnServer;
 
@@ -23,8 +21,6 @@ const SETTINGS: [(&str, &str); 3] =
     [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__LOG__FILTER", "warn"), people::ISSUER];
 /// After the restart, a meeting ends when it has been empty for one second.
 const EMPTY: (&str, &str) = ("COLLOQUY__MEETINGS__EMPTY_SECONDS", "1");
-/// How many meetings are created concurrently.
-const AT_ONCE: usize = 64;
 /// The timeout of the measurement.
 const PATIENCE: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_millis(20);
@@ -34,6 +30,9 @@ pub struct Restart {
     /// Number of live meetings when the server is killed.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     meetings: u64,
+    /// URL of an empty database to measure with. Default: an SQLite file in a temporary folder.
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
 }
 
 /// Runs the measurement and prints its results.
@@ -41,20 +40,27 @@ pub struct Restart {
 /// # Errors
 /// Returns a message if the server doesn't start or gives an unexpected answer.
 pub async fn measure(arguments: &Restart) -> Result<(), String> {
-    let mut server = OwnServer::start(&SETTINGS).await?;
+    let mut settings = SETTINGS.to_vec();
+    settings.extend(arguments.database.as_deref().map(|url| ("COLLOQUY__DATABASE__URL", url)));
+    let mut server = OwnServer::start(&settings).await?;
     let mut host = ApiClient::at(&server.url)?;
     let account = ClientAccount::named("Hanna Host", "hanna@colloquy.example");
     account.open(&host, server.data()).await?;
     host.token = Some(account.log_in(&host).await?.access_token);
     let project: ProjectAnswer = host.post("/api/projects", &json!({ "name": "Restart" })).await?;
     let meetings = format!("/api/projects/{}/meetings", project.id);
-    let last = live(&host, &meetings).await?;
+    let last = live(&host, &meetings, &[]).await?;
     // Its host has joined, so it does not end.
     let _: Value = host.post(&format!("/api/meetings/{last}/join"), &json!({})).await?;
-    many_live(&host, &meetings, arguments.meetings).await?;
+    let count = usize::try_from(arguments.meetings).map_err(|error| error.to_string())?;
+    let make = || {
+        let (host, meetings) = (host.clone(), meetings.clone());
+        async move { live(&host, &meetings, &[]).await }
+    };
+    many(count, make).await?;
 
-    let [calls, log, issuer] = SETTINGS;
-    let ready = server.crash_and_start(&[calls, log, issuer, EMPTY]).await?;
+    settings.push(EMPTY);
+    let ready = server.crash_and_start(&settings).await?;
     let again = Instant::now();
     host.url.clone_from(&server.url);
     let path = format!("{}/api/meetings/{last}", server.url);
@@ -82,30 +88,6 @@ pub async fn measure(arguments: &Restart) -> Result<(), String> {
         seconds(all),
     );
     println!("The server's memory: at most {} KiB", peak_kib(server.process_id())?);
-    Ok(())
-}
-
-/// Creates and starts a meeting; returns its id.
-async fn live(host: &ApiClient, meetings: &str) -> Result<String, String> {
-    let body = json!({ "title": "Goes on", "scheduledAt": "2026-11-21T09:00:00.000Z" });
-    let meeting: MeetingAnswer = host.post(meetings, &body).await?;
-    let _: Value = host.post(&format!("/api/meetings/{}/start", meeting.id), &json!({})).await?;
-    Ok(meeting.id)
-}
-
-async fn many_live(host: &ApiClient, meetings: &str, count: u64) -> Result<(), String> {
-    let permits = Arc::new(Semaphore::new(AT_ONCE));
-    let mut making = JoinSet::new();
-    for _ in 0..count {
-        let (host, meetings, permits) = (host.clone(), meetings.to_owned(), Arc::clone(&permits));
-        making.spawn(async move {
-            let _permit = permits.acquire().await.map_err(|error| error.to_string())?;
-            live(&host, &meetings).await
-        });
-    }
-    while let Some(made) = making.join_next().await {
-        made.map_err(|error| error.to_string())??;
-    }
     Ok(())
 }
 

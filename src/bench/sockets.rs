@@ -156,13 +156,29 @@ pub async fn event_text(caller: &ApiClient, meeting_id: &str) -> Result<String, 
 ///
 /// # Errors
 /// Returns a message if the socket can't be opened or the subscription is refused.
-pub async fn open(caller: &ApiClient, meeting_id: &str) -> Result<BenchSocket, String> {
+pub fn open(caller: &ApiClient, meeting_id: &str) -> impl Future<Output = Result<BenchSocket, String>> + use<> {
+    let (caller, meeting_id) = (caller.clone(), meeting_id.to_owned());
+    async move {
+        let mut socket = connect(&caller).await?;
+        subscribe(&mut socket, &meeting_id).await?;
+        Ok(socket)
+    }
+}
+
+async fn connect(caller: &ApiClient) -> Result<BenchSocket, String> {
     let url = format!("{}/api/ws", caller.url.replacen("http", "ws", 1));
     let mut request = url.into_client_request().map_err(|error| error.to_string())?;
     let token = format!("Bearer {}", caller.token.as_deref().unwrap_or_default());
     request.headers_mut().insert("authorization", token.parse().map_err(|_| "The token is not a valid header value.")?);
     let opened = connect_async(request).await;
-    let (mut socket, _) = opened.map_err(|error| format!("A socket can't be opened: {error}"))?;
+    opened.map(|(socket, _)| socket).map_err(|error| format!("A socket can't be opened: {error}"))
+}
+
+/// Subscribes a socket to a meeting.
+///
+/// # Errors
+/// Returns a message if the subscription is refused or the socket ends.
+pub async fn subscribe(socket: &mut BenchSocket, meeting_id: &str) -> Result<(), String> {
     let subscribe = json!({ "type": "subscribe", "topic": format!("meeting:{meeting_id}") });
     socket.send(Message::text(subscribe.to_string())).await.map_err(|error| error.to_string())?;
     while let Some(message) = socket.next().await {
@@ -170,7 +186,7 @@ pub async fn open(caller: &ApiClient, meeting_id: &str) -> Result<BenchSocket, S
         let Ok(text) = message.to_text() else { continue };
         let frame: Value = serde_json::from_str(text).unwrap_or_default();
         match frame.get("type").and_then(Value::as_str) {
-            Some("subscribed") => return Ok(socket),
+            Some("subscribed") => return Ok(()),
             Some("error") => return Err(format!("A subscription was refused: {text}")),
             _ => {}
         }

@@ -70,6 +70,15 @@ impl Table {
         ));
     }
 
+    /// Memory for `count` subscriptions besides the first of each socket.
+    pub fn subscriptions(&self, count: usize, before_kib: u64, after_kib: u64) {
+        let each = after_kib.saturating_sub(before_kib) as f64 / count as f64;
+        self.line(&format!(
+            "A further subscription of a socket: {each:.2} KiB of the server's memory ({count}: {before_kib} → \
+             {after_kib} KiB)"
+        ));
+    }
+
     /// The same with a server of others; `ours`: what it is compared with.
     pub fn beside(&self, size: usize, other: &Compared, ours: &Pushes) {
         let Compared { pusher, pushes, before_kib, idle_kib } = other;

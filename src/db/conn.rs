@@ -11,7 +11,10 @@
 
 use std::future::{Future, pending};
 
-use diesel::connection::{AnsiTransactionManager as Ansi, SimpleConnection, TransactionManager as _};
+use diesel::connection::{
+    AnsiTransactionManager as Ansi, SimpleConnection, TransactionDepthChange, TransactionManager as _,
+    TransactionManagerStatus,
+};
 use diesel::query_dsl::methods::{ExecuteDsl, LimitDsl, LoadQuery};
 use diesel::{QueryResult, RunQueryDsl as InSqlite, Selectable, SqliteConnection};
 use diesel_async::methods::{ExecuteDsl as ExecuteInPostgres, LoadQuery as LoadFromPostgres};
@@ -172,12 +175,20 @@ impl Conn {
         }
     }
 
-    /// Begins the transaction of a write with SQL text that starts with BEGIN; on SQLite the same as
-    /// [`Self::begin_write`].
-    pub(super) async fn begin_write_with(&mut self, sql: &str) -> QueryResult<()> {
+    /// Notes that a transaction was begun past Diesel, in whose own way nothing can be sent together with BEGIN.
+    pub(super) fn note_begun(pg: &mut PgConn) -> QueryResult<()> {
+        change_depth(pg, TransactionDepthChange::IncreaseDepth)
+    }
+
+    /// Commits the transaction of a write. On PostgreSQL it fails if a statement had failed and the job ignored that: there
+    /// COMMIT alone would roll back without an error.
+    pub(super) async fn commit_write(&mut self) -> QueryResult<()> {
         match self {
-            Self::Pg(pg) => PgTransactions::begin_transaction_sql(&mut **pg, sql).await,
-            Self::Sqlite(_) => self.begin_write().await,
+            Self::Pg(pg) => {
+                SimpleAsyncConnection::batch_execute(&mut **pg, "SELECT; COMMIT").await?;
+                change_depth(pg, TransactionDepthChange::DecreaseDepth)
+            }
+            Self::Sqlite(_) => self.commit().await,
         }
     }
 
@@ -214,6 +225,13 @@ impl Conn {
                 .await
             }
         }
+    }
+}
+
+fn change_depth(pg: &mut PgConn, change: TransactionDepthChange) -> QueryResult<()> {
+    match PgTransactions::transaction_manager_status_mut(pg) {
+        TransactionManagerStatus::Valid(status) => status.change_transaction_depth(change),
+        TransactionManagerStatus::InError => Err(diesel::result::Error::BrokenTransactionManager),
     }
 }
 

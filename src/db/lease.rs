@@ -1,25 +1,25 @@
 //! Fencing of a server's writes by its lease on PostgreSQL: a server that has lost the lease can't write.
 //!
 //! ```text
-//!   a write   BEGIN + shared lock … statements … is the lease still ours? COMMIT
+//!   a write   BEGIN + shared lock + is the lease still ours? … statements … COMMIT
 //!   a taker   exclusive lock, then the row gets another holder: after every write begun before, before every later one
 //! ```
 //! The lock is an advisory one, which exists in PostgreSQL's memory only and is released with its transaction. It is
 //! acquired together with BEGIN and costs no extra round trip, and a renewal of the lease neither waits for it nor
-//! delays it. The check is the last statement before COMMIT and sees what was committed until then; since the lock is
-//! held already, no other server can take the lease between the check and the end of COMMIT, however long this process
-//! is suspended there. A taker waits for such a write, so that it starts from what the former server wrote last.
+//! delays it. The check follows in the same round trip and sees what was committed until then; since the lock is held
+//! already, no other server can take the lease between the check and the end of COMMIT, however long this process is
+//! suspended there. A taker waits for such a write, so that it starts from what the former server wrote last.
 //!
 //! Programs that are not servers (operator commands, migrations) write without a guard.
 
 use actors::ids::Id;
+use diesel::QueryResult;
 use diesel::QueryableByName;
-use diesel::sql_types::{BigInt, Bool, Nullable};
-use diesel_async::RunQueryDsl;
+use diesel::sql_types::{BigInt, Bool};
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use tokio::sync::watch;
 
-use super::conn::PgConn;
-use super::error::DbError;
+use super::conn::{Conn, PgConn};
 use super::kept::kept;
 use super::sql::{Key, Uuid};
 
@@ -61,32 +61,37 @@ impl Guard {
     }
 }
 
+/// A transaction that has begun.
 #[derive(QueryableByName)]
-struct LeaseRow {
-    #[diesel(sql_type = Nullable<BigInt>)]
-    transaction: Option<i64>,
+pub(super) struct Begun {
+    /// Its id, by which its outcome can be asked for.
+    #[diesel(sql_type = BigInt)]
+    pub transaction: i64,
+    /// Whether this server has the lease, and keeps it until the transaction has ended.
     #[diesel(sql_type = Bool)]
-    is_ours: bool,
+    pub is_ours: bool,
 }
 
-/// Runs the last statement of a write: checks the lease, and returns the id of the transaction if it wrote anything.
-/// Fails in a transaction with a failed statement that the job ignored: COMMIT would roll that back without an error.
+/// Begins the transaction of a write, under the lease of `guard`. One round trip: what follows BEGIN is sent without waiting
+/// for its answer.
 ///
 /// # Errors
-/// `Unavailable` when another server has the lease; otherwise the database error.
-pub(super) async fn check_lease(conn: &mut PgConn, guard: Option<&Guard>) -> Result<Option<i64>, DbError> {
-    let Some(guard) = guard else {
-        let check = diesel::sql_query("SELECT txid_current_if_assigned() AS transaction, true AS is_ours");
-        return Ok(kept(check).get_result::<LeaseRow>(conn).await?.transaction);
+/// Returns the database error. The connection must be dropped then: its state is unknown.
+pub(super) async fn begin(pg: &mut PgConn, guard: Option<&Guard>) -> QueryResult<Begun> {
+    let (sql, check, holder) = match guard {
+        Some(guard) => (
+            guard.begin.as_str(),
+            "SELECT txid_current() AS transaction, \
+             EXISTS (SELECT FROM server_lease WHERE id = 1 AND holder = $1) AS is_ours",
+            guard.holder,
+        ),
+        None => ("BEGIN", "SELECT txid_current() AS transaction, $1 IS NOT NULL AS is_ours", Key(Id::generate())),
     };
-    let check = diesel::sql_query(
-        "SELECT txid_current_if_assigned() AS transaction, \
-         EXISTS (SELECT FROM server_lease WHERE id = 1 AND holder = $1) AS is_ours",
-    );
-    let check: LeaseRow = kept(check.bind::<Uuid, _>(guard.holder)).get_result(conn).await?;
-    if !check.is_ours {
-        guard.lose();
-        return Err(DbError::Unavailable("another server has taken over the database".to_owned()));
-    }
-    Ok(check.transaction)
+    let check = kept(diesel::sql_query(check).bind::<Uuid, _>(holder));
+    let mut shared: &PgConn = pg;
+    let checked = RunQueryDsl::get_result(check, &mut &*pg);
+    let (begun, checked) = tokio::join!(shared.batch_execute(sql), checked);
+    begun?;
+    Conn::note_begun(pg)?;
+    checked
 }

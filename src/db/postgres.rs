@@ -11,7 +11,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use diesel::QueryableByName;
-use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::{BigInt, Bool};
 use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
@@ -24,7 +23,7 @@ use super::conn::{Conn, PgConn};
 use super::connect::Connector;
 use super::error::DbError;
 use super::job::{DbJob, Ran, run_within};
-use super::lease::{self, Guard};
+use super::lease::{self, Begun, Guard};
 use super::suspicion::Suspicion;
 use super::{DbSettings, OpenError};
 
@@ -126,8 +125,8 @@ impl Postgres {
 
     /// Returns when the outcome is known, which may be long after the answer.
     pub(super) async fn write_guarded(&self, guard: Option<&Guard>, mut job: Box<dyn DbJob>, deadline: Instant) {
-        let mut conn = match self.begin(guard, deadline).await {
-            Ok(conn) => conn,
+        let (mut conn, transaction) = match self.begin(guard, deadline).await {
+            Ok(begun) => begun,
             Err(failed) => {
                 job.spoil(failed);
                 return job.answer();
@@ -140,13 +139,13 @@ impl Postgres {
             Ran::RollBack
         };
         match ran {
-            Ran::Commit => match commit(&mut conn, guard, deadline).await {
+            Ran::Commit => match commit(&mut conn, transaction, deadline).await {
                 Ok(()) => {}
                 Err(CommitError::Undone(failed)) => {
                     self.drop_late(conn);
                     job.spoil(failed);
                 }
-                Err(CommitError::Unknown { why, transaction }) => {
+                Err(CommitError::Unknown(why)) => {
                     self.drop_late(conn);
                     tracing::error!(why, transaction, "the outcome of a write is unknown");
                     let course = job.answer_unknown(why);
@@ -166,14 +165,26 @@ impl Postgres {
         job.answer();
     }
 
-    /// Returns a connection with an open transaction. A dead connection is replaced once: nothing has happened yet.
-    async fn begin(&self, guard: Option<&Guard>, deadline: Instant) -> Result<Conn, DbError> {
+    /// Returns a connection with an open transaction, and the id of that. A dead connection is replaced once: nothing has
+    /// happened yet.
+    ///
+    /// # Errors
+    /// `Unavailable` also when another server has the lease.
+    async fn begin(&self, guard: Option<&Guard>, deadline: Instant) -> Result<(Conn, i64), DbError> {
         let mut why = String::new();
         for _ in 0..2 {
-            let mut conn = Conn::Pg(self.connection(deadline).await?);
-            let sql = guard.map_or("BEGIN", |guard| &guard.begin);
-            match timeout_at(deadline, conn.begin_write_with(sql)).await {
-                Ok(Ok(())) => return Ok(conn),
+            let mut pg = self.connection(deadline).await?;
+            let begun = timeout_at(deadline, lease::begin(&mut pg, guard)).await;
+            let conn = Conn::Pg(pg);
+            match begun {
+                Ok(Ok(Begun { transaction, is_ours: true })) => return Ok((conn, transaction)),
+                Ok(Ok(Begun { is_ours: false, .. })) => {
+                    if let Some(guard) = guard {
+                        guard.lose();
+                    }
+                    close(conn);
+                    return Err(DbError::Unavailable("another server has taken over the database".to_owned()));
+                }
                 Ok(Err(error)) => {
                     why = error.to_string();
                     self.drop_dead(conn);
@@ -253,45 +264,40 @@ struct TransactionEnd {
     is_over: bool,
 }
 
+#[derive(QueryableByName)]
+struct RolledBack {
+    #[diesel(sql_type = Bool)]
+    is_rolled_back: bool,
+}
+
 /// Why a job's writes were not committed, or may not have been.
 enum CommitError {
     Undone(DbError),
-    Unknown { why: String, transaction: i64 },
+    Unknown(String),
 }
 
-impl From<DbError> for CommitError {
-    fn from(failed: DbError) -> Self {
-        Self::Undone(failed)
-    }
-}
-
-/// Commits the transaction.
+/// Commits the transaction with that id.
 ///
 /// # Errors
 /// `Unknown` when COMMIT was sent and its answer is missing; with any other error nothing was written.
-async fn commit(conn: &mut Conn, guard: Option<&Guard>, deadline: Instant) -> Result<(), CommitError> {
-    let Conn::Pg(pg) = conn else { return Ok(()) };
-    let check = timeout_at(deadline, lease::check_lease(pg, guard)).await;
-    let transaction = check.map_err(|_late| DbError::Unavailable("no answer before COMMIT".to_owned()))??;
-    let why = match timeout_at(deadline, conn.commit()).await {
-        Ok(Ok(())) => return Ok(()),
-        Ok(Err(error)) => match error {
-            Error::DatabaseError(
-                DatabaseErrorKind::SerializationFailure
-                | DatabaseErrorKind::UniqueViolation
-                | DatabaseErrorKind::ForeignKeyViolation
-                | DatabaseErrorKind::CheckViolation
-                | DatabaseErrorKind::ExclusionViolation,
-                _,
-            ) => return Err(DbError::from(error).into()),
-            other => other.to_string(),
+async fn commit(conn: &mut Conn, transaction: i64, deadline: Instant) -> Result<(), CommitError> {
+    match timeout_at(deadline, conn.commit_write()).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => match timeout_at(deadline, is_rolled_back(conn, transaction)).await {
+            Ok(Ok(true)) => Err(CommitError::Undone(error.into())),
+            Ok(Ok(false) | Err(_)) | Err(_) => Err(CommitError::Unknown(error.to_string())),
         },
-        Err(_late) => "no answer to COMMIT".to_owned(),
-    };
-    match transaction {
-        Some(transaction) => Err(CommitError::Unknown { why, transaction }),
-        None => Err(DbError::Unavailable(why).into()),
+        Err(_late) => Err(CommitError::Unknown("no answer to COMMIT".to_owned())),
     }
+}
+
+/// Asks whether the transaction whose COMMIT failed was rolled back.
+async fn is_rolled_back(conn: &mut Conn, transaction: i64) -> Result<bool, DbError> {
+    roll_back(conn).await?;
+    let Conn::Pg(pg) = conn else { return Ok(false) };
+    let sql = "SELECT txid_status($1) IS NOT DISTINCT FROM 'aborted' AS is_rolled_back";
+    let asked: RolledBack = diesel::sql_query(sql).bind::<BigInt, _>(transaction).get_result(&mut **pg).await?;
+    Ok(asked.is_rolled_back)
 }
 
 /// Rolls back until no transaction is open.

@@ -35,4 +35,5 @@ pub mod sign_in_cookie;
 pub mod state;
 pub mod throttled_stream;
 mod transit;
+pub mod upgrade;
 pub mod version;

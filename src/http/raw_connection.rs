@@ -4,11 +4,12 @@
 //! actix polls none of our code while a client does not read, and nothing at all between two requests, so a connection
 //! can't time itself out. Instead all connections are checked once a second, and those of slow clients are closed.
 
-use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
-use std::os::fd::AsFd;
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::task::Waker;
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use actix_web::rt::net::TcpStream as Stream;
@@ -16,6 +17,7 @@ use actors::ids::Id;
 use futures_util::task::AtomicWaker;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -55,8 +57,9 @@ pub struct Connections {
 pub struct RawConnection(Arc<ConnectionShared>);
 
 struct ConnectionShared {
-    /// `None`: the connection was refused.
-    stream: Option<TcpStream>,
+    /// The stream itself, which its other half shares.
+    stream: OwnedWriteHalf,
+    is_refused: bool,
     stage: Mutex<ConnectionStage>,
     /// How many requests have been answered.
     answered: AtomicUsize,
@@ -99,23 +102,20 @@ impl Connections {
         }
     }
 
-    /// Registers a new connection. One that exceeds a limit is refused and closed at once.
+    /// Registers a new connection, and returns what is read from it as well. One that exceeds a limit is refused and closed
+    /// at once.
     #[must_use]
-    pub fn of(&self, stream: &Stream) -> RawConnection {
+    pub fn of(&self, stream: Stream) -> (RawConnection, OwnedReadHalf) {
         let permit = stream.peer_addr().ok().and_then(|peer| self.permit(peer.ip().to_canonical()));
-        let own = stream.as_fd().try_clone_to_owned().map(TcpStream::from);
-        let (stream, permit) = match (own, permit) {
-            (Ok(own), Some(permit)) => (Some(own), Some(permit)),
-            // Without a spare file descriptor the connection could not be closed later.
-            _ => {
-                refuse(stream);
-                (None, None)
-            }
-        };
-        if let Some(stream) = &stream {
-            // If the system does not support this, slow clients time out earlier.
-            let _ = SockRef::from(stream).set_tcp_notsent_lowat(AHEAD_BYTES);
+        if permit.is_none() {
+            refuse(&stream);
         }
+        // If the system does not support this, slow clients time out earlier.
+        let _ = SockRef::from(&stream).set_tcp_notsent_lowat(AHEAD_BYTES);
+        // Else a ping that follows a frame, and a frame that follows another, would wait until the client's system has
+        // confirmed the first, which takes it up to 40 ms.
+        let _ = stream.set_nodelay(true);
+        let (reading, stream) = stream.into_split();
         let stage = ConnectionStage {
             in_flight: 0,
             idle_since: Instant::now(),
@@ -124,6 +124,7 @@ impl Connections {
         };
         let shared = Arc::new(ConnectionShared {
             stream,
+            is_refused: permit.is_none(),
             stage: Mutex::new(stage),
             answered: AtomicUsize::new(0),
             is_switched: AtomicBool::new(false),
@@ -131,7 +132,7 @@ impl Connections {
             _permit: permit,
         });
         self.open.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&shared));
-        RawConnection(shared)
+        (RawConnection(shared), reading)
     }
 
     /// Acquires a permit for one connection from this address. Connections of a trusted proxy carry many clients; for
@@ -194,15 +195,18 @@ impl Connections {
 
 /// Updates `full_since` of each connection with one `poll` call.
 fn note_full(connections: &[Arc<ConnectionShared>], now: Instant) {
-    let streams =
-        connections.iter().filter_map(|connection| connection.stream.as_ref().map(|stream| (connection, stream)));
-    let (connections, mut poll_fds): (Vec<_>, Vec<_>) =
-        streams.map(|(connection, stream)| (connection, PollFd::new(stream, PollFlags::OUT))).unzip();
+    let mut poll_fds: Vec<_> = connections
+        .iter()
+        .map(|connection| {
+            let stream: &Stream = connection.stream.as_ref();
+            PollFd::new(stream, PollFlags::OUT)
+        })
+        .collect();
     // If `poll` fails, the other limits still hold.
     if poll(&mut poll_fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_err() {
         return;
     }
-    for (connection, poll_fd) in connections.into_iter().zip(poll_fds) {
+    for (connection, poll_fd) in connections.iter().zip(poll_fds) {
         let mut stage = connection.stage.lock().unwrap_or_else(PoisonError::into_inner);
         stage.full_since = if poll_fd.revents().is_empty() { stage.full_since.or(Some(now)) } else { None };
     }
@@ -238,7 +242,7 @@ impl ConnectionShared {
 
     /// Whether the client has sent bytes that the server has not read yet.
     fn waits_for_us(&self) -> bool {
-        self.stream.as_ref().is_some_and(|stream| stream.peek(&mut [0]).is_ok_and(|bytes| bytes > 0))
+        SockRef::from(self.stream.as_ref()).peek(&mut [MaybeUninit::uninit()]).is_ok_and(|bytes| bytes > 0)
     }
 }
 
@@ -258,7 +262,7 @@ impl RawConnection {
     /// Whether the connection was refused; its requests are not processed.
     #[must_use]
     pub fn is_refused(&self) -> bool {
-        self.0.stream.is_none()
+        self.0.is_refused
     }
 
     /// Returns how many requests have been answered.
@@ -271,7 +275,7 @@ impl RawConnection {
         self.0.reader.register(waker);
     }
 
-    /// Marks the connection as upgraded to a WebSocket.
+    /// Marks that what follows is no HTTP request: the client has asked for a WebSocket.
     pub fn switch(&self) {
         self.0.is_switched.store(true, Ordering::Release);
         self.0.reader.wake();
@@ -282,11 +286,25 @@ impl RawConnection {
         self.0.is_switched.load(Ordering::Acquire)
     }
 
-    pub fn cut(&self) {
-        if let Some(stream) = &self.0.stream {
-            // Fails if the connection is closed already, which is fine.
-            let _ = stream.shutdown(Shutdown::Both);
+    /// Writes as much as the client has room for; waits until it has some.
+    pub fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let stream: &Stream = self.0.stream.as_ref();
+        loop {
+            ready!(stream.poll_write_ready(cx))?;
+            match stream.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
         }
+    }
+
+    pub fn cut(&self) {
+        self.shut(Shutdown::Both);
+    }
+
+    pub fn shut(&self, how: Shutdown) {
+        // Fails if the connection is closed already, which is fine.
+        let _ = SockRef::from(self.0.stream.as_ref()).shutdown(how);
     }
 
     /// Marks the start of a request.

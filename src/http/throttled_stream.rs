@@ -4,12 +4,13 @@
 //! kilobytes: 128 KiB of the smallest ones become 30 MB. So this stream passes on a few heads at a time, as earlier
 //! requests are answered; the rest waits in the kernel's receive buffer.
 
+use std::net::Shutdown;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use actix_web::rt::net::TcpStream;
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::tcp::OwnedReadHalf;
 
 use super::raw_connection::RawConnection;
 
@@ -20,7 +21,7 @@ const LINE_BYTES: usize = 256;
 
 /// A connection that passes on at most `MOST_AHEAD` unanswered requests.
 pub struct ThrottledStream {
-    stream: TcpStream,
+    reading: OwnedReadHalf,
     pub connection: RawConnection,
     heads: Heads,
     /// Bytes that have arrived and may not be passed on yet.
@@ -29,8 +30,8 @@ pub struct ThrottledStream {
 
 impl ThrottledStream {
     #[must_use]
-    pub fn new(stream: TcpStream, connection: RawConnection) -> Self {
-        Self { stream, connection, heads: Heads::default(), held: BytesMut::new() }
+    pub fn new(reading: OwnedReadHalf, connection: RawConnection) -> Self {
+        Self { reading, connection, heads: Heads::default(), held: BytesMut::new() }
     }
 }
 
@@ -40,7 +41,7 @@ impl AsyncRead for ThrottledStream {
         if this.connection.is_switched() {
             // The bytes that follow belong to the WebSocket protocol.
             if this.held.is_empty() {
-                return Pin::new(&mut this.stream).poll_read(cx, out);
+                return Pin::new(&mut this.reading).poll_read(cx, out);
             }
             let here = this.held.len().min(out.remaining());
             out.put_slice(&this.held.split_to(here));
@@ -61,7 +62,7 @@ impl AsyncRead for ThrottledStream {
             return Poll::Ready(Ok(()));
         }
         let before = out.filled().len();
-        ready!(Pin::new(&mut this.stream).poll_read(cx, out))?;
+        ready!(Pin::new(&mut this.reading).poll_read(cx, out))?;
         let come = out.filled().get(before..).unwrap_or_default();
         let passed = this.heads.pass(come, room);
         this.held.extend_from_slice(come.get(passed..).unwrap_or_default());
@@ -71,28 +72,17 @@ impl AsyncRead for ThrottledStream {
 }
 
 impl AsyncWrite for ThrottledStream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        self.connection.poll_write(cx, bytes)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[std::io::IoSlice<'_>],
-    ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bytes)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        self.connection.shut(Shutdown::Write);
+        Poll::Ready(Ok(()))
     }
 }
 

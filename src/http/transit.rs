@@ -69,11 +69,9 @@ impl Transit {
         };
         // WebSocket sessions time out their clients themselves.
         let is_paced = head.status() != StatusCode::SWITCHING_PROTOCOLS;
-        match &self.in_flight {
+        if let Some(in_flight) = self.in_flight.as_ref().filter(|_| is_paced) {
             // The wait starts with the head: if not even the head could be sent, the body is never polled.
-            Some(in_flight) if is_paced => in_flight.wait(),
-            Some(in_flight) => in_flight.connection().switch(),
-            None => {}
+            in_flight.wait();
         }
         let going = OutgoingBody {
             body,

@@ -38,11 +38,6 @@ impl Inbound {
     pub fn was_too_large(&self) -> bool {
         self.too_large.get()
     }
-
-    /// Waits for the next bytes and discards them; `false` at the end of the stream.
-    pub async fn discard(&self) -> bool {
-        std::future::poll_fn(|cx| self.payload.borrow_mut().poll_next_unpin(cx)).await.is_some_and(|next| next.is_ok())
-    }
 }
 
 impl Stream for Inbound {

@@ -1,33 +1,28 @@
 //! A WebSocket connection: an actor that subscribes to topics for a client. The only file that uses actix-web-actors.
 //!
 //! ```text
-//!   client --> Inbound --> Socket (actor) --> pump --> body of the 101 --> client
+//!   client --> Inbound --> Socket (actor) --> body of the 101 --> client
 //!                            ^   window: nothing more in flight than it holds
 //!                  topic streams, one per topic; ending: session revoked, server stops
 //! ```
-//! The actor is driven by a task of its own, because the HTTP server does not poll a response body whose client does
-//! not read: such an actor could not notice anything, and would never stop. For the same reason the close of a
-//! connection has a timeout, after which the connection is aborted.
+//! The actor is driven by the task of the connection, whether the client reads or not: see `http::upgrade`.
 //!
 //! [`CloseReason`] lists the close codes.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::rc::Rc;
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, SpawnHandle, StreamHandler, WrapFuture};
 use actix_http::ws::Item;
-use actix_web::body::{BodyStream, BoxBody, MessageBody};
 use actix_web::{HttpRequest, HttpResponse};
 use actix_web_actors::ws::{self, CloseCode, Message, ProtocolError};
 use actors::live::Topic;
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use bytestring::ByteString;
 use futures_util::Stream;
-use futures_util::stream::{poll_fn, unfold};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout};
+use futures_util::stream::unfold;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::close_reasons::CloseReason;
@@ -40,7 +35,6 @@ use crate::access::principal::Principal;
 use crate::http::code::Code;
 use crate::http::connection_limit::ConnectionPermit;
 use crate::http::error::ApiError;
-use crate::http::raw_connection::RawConnection;
 use crate::live::state::RealTime;
 
 /// The maximum size of a frame, and of a message, that a client may send.
@@ -53,11 +47,6 @@ pub const HEARTBEAT: Duration = Duration::from_secs(20);
 pub const SILENCE: Duration = Duration::from_secs(60);
 /// How often the heartbeat, the silence and the window are checked.
 const LOOK: Duration = Duration::from_secs(1);
-/// The timeout for closing a connection; after it the connection is aborted.
-const END: Duration = Duration::from_secs(2);
-/// After the close frame the input is read until it pauses for this long: with unread bytes the operating system would
-/// discard what was sent, including the close frame.
-const QUIET: Duration = Duration::from_millis(250);
 
 struct Socket {
     state: RealTime,
@@ -84,7 +73,6 @@ pub fn open(
     request: &HttpRequest,
     payload: actix_web::dev::Payload,
 ) -> Result<HttpResponse, ApiError> {
-    let connection = request.conn_data::<RawConnection>().cloned();
     let inbound = Inbound::of(payload, MAX_FRAME_BYTES);
     let window = Rc::new(Window::of(state.config.sockets.window_frames, state.config.sockets.window_bytes));
     let now = Instant::now();
@@ -99,53 +87,11 @@ pub fn open(
         pinged_at: now,
         _permit: permit,
     };
-    let upgraded = ws::WsResponseBuilder::new(socket, request, inbound.clone()).frame_size(MAX_FRAME_BYTES).start();
-    let upgraded = upgraded.map_err(|error| {
+    let upgraded = ws::WsResponseBuilder::new(socket, request, inbound).frame_size(MAX_FRAME_BYTES).start();
+    upgraded.map_err(|error| {
         let message = "Open this address as a WebSocket: Connection: Upgrade, Upgrade: websocket, version 13.";
         ApiError { cause: Some(error.to_string().into()), ..ApiError::with_message(Code::BAD_REQUEST, message) }
-    })?;
-    let (head, session) = upgraded.into_parts();
-    let (sender, mut sent) = mpsc::unbounded_channel::<Option<Bytes>>();
-    actix_web::rt::spawn(pump(session, inbound, sender, connection));
-    let body = poll_fn(move |cx| sent.poll_recv(cx).map(|next| next.flatten().map(Ok::<_, Infallible>)));
-    Ok(head.set_body(BoxBody::new(BodyStream::new(body))))
-}
-
-/// Drives the actor, and closes the connection when the actor has stopped. The size of the channel behind `sender` is
-/// bounded by the window.
-async fn pump(
-    mut session: BoxBody,
-    inbound: Inbound,
-    sender: mpsc::UnboundedSender<Option<Bytes>>,
-    connection: Option<RawConnection>,
-) {
-    loop {
-        let next = tokio::select! {
-            next = std::future::poll_fn(|cx| Pin::new(&mut session).poll_next(cx)) => next,
-            // The connection is gone; returning stops the actor as well.
-            () = sender.closed() => return,
-        };
-        match next {
-            Some(Ok(bytes)) => {
-                if sender.send(Some(bytes)).is_err() {
-                    return;
-                }
-            }
-            Some(Err(_)) | None => break,
-        }
-    }
-    drop(session);
-    let finish = async {
-        while timeout(QUIET, inbound.discard()).await.is_ok_and(|more| more) {}
-        // The receiver may be gone already, in which case the connection has ended.
-        let _ = sender.send(None);
-        sender.closed().await;
-    };
-    if timeout(END, finish).await.is_err()
-        && let Some(connection) = connection
-    {
-        connection.cut();
-    }
+    })
 }
 
 /// An item that a subscription sends to the socket.

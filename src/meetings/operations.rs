@@ -10,6 +10,7 @@ use super::store::{self, Filter};
 use super::{MeetingSnapshot, recordings};
 use crate::access::principal::Caller;
 use crate::accounts;
+use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
@@ -69,12 +70,18 @@ pub async fn list(
     project_id: Id<ids::Project>,
     listing: Listing<Filter>,
 ) -> Result<List<MeetingListItem>, ApiError> {
-    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, listing))).await;
-    Ok(found.map_err(ApiError::from)?.map(|listed| MeetingListItem {
+    let url = state.url.clone();
+    // The rows become what is shown on the thread that has allocated them: many blocks of memory that another thread frees
+    // keep both waiting for each other.
+    let shown = move |listed: store::ListedMeeting| MeetingListItem {
         participant_count: listed.participants,
-        meeting: model::MeetingView::of(&listed.meeting, &state.url),
+        meeting: model::MeetingView::of(&listed.meeting, &url),
         recording_status: listed.recording,
-    }))
+    };
+    let found = state.db.read(move |conn| {
+        Box::pin(async move { Ok::<_, DbError>(store::list(conn, project_id, listing).await?.map(shown)) })
+    });
+    Ok(found.await?)
 }
 
 /// Changes title, description or time of a meeting that is `SCHEDULED` or `LIVE`. `version` is that of `If-Match`.

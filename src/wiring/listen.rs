@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::{HttpService, Protocol};
-use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_factory, fn_service, map_config};
 use actix_web::dev::{AppConfig, Server};
 use actix_web::http::header::ALLOW;
 use actix_web::middleware::{Condition, from_fn};
@@ -22,6 +22,7 @@ use crate::http::middleware::{self, MiddlewareSettings};
 use crate::http::raw_connection::Connections;
 use crate::http::route_table::{AllowedMethods, RouteTable};
 use crate::http::throttled_stream::ThrottledStream;
+use crate::http::upgrade;
 use crate::routes;
 use crate::service::docs;
 use crate::service::pages::{self, PageSettings};
@@ -132,8 +133,9 @@ pub fn listen(served: Served<'_>) -> Result<BoundServer, String> {
     let server = server.listen(address.to_string(), own, move || {
         let (connections, stopping) = (Arc::clone(&connections), stopping.clone());
         let gated = fn_service(move |stream: TcpStream| {
-            let (connection, peer) = (connections.of(&stream), stream.peer_addr().ok());
-            async move { Ok((ThrottledStream::new(stream, connection), Protocol::Http1, peer)) }
+            let peer = stream.peer_addr().ok();
+            let (connection, reading) = connections.of(stream);
+            async move { Ok((ThrottledStream::new(reading, connection), Protocol::Http1, peer)) }
         });
         let http = HttpService::build()
             .graceful_shutdown_signal(move || {
@@ -149,8 +151,26 @@ pub fn listen(served: Served<'_>) -> Result<BoundServer, String> {
             .on_connect_ext(|connection: &ThrottledStream, extensions| {
                 extensions.insert(connection.connection.clone());
             });
-        let service = service().into_factory().map_err(|error: actix_web::Error| error.error_response());
-        gated.and_then(http.finish(map_config(service, |()| AppConfig::default())))
+        let app = || {
+            let service = service().into_factory().map_err(|error: actix_web::Error| error.error_response());
+            map_config(service, |()| AppConfig::default())
+        };
+        let upgrading = app();
+        let http = http.upgrade(fn_factory(move || {
+            let made = upgrading.new_service(());
+            async move {
+                let app = Rc::new(made.await?);
+                Ok::<_, ()>(fn_service(move |(request, framed)| {
+                    let app = Rc::clone(&app);
+                    async move {
+                        // An error is how a connection ends whose client is gone.
+                        let _ = upgrade::serve(&*app, request, framed).await;
+                        Ok::<_, actix_web::Error>(())
+                    }
+                }))
+            }
+        }));
+        gated.and_then(http.finish(app()))
     });
     let server = server.map_err(|error| format!("listening failed: {error}"))?;
     Ok(BoundServer { address, server: server.run() })

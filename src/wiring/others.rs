@@ -23,10 +23,10 @@ use crate::trackers::providers::Providers;
 const OTHER_FILES: u64 = 512;
 
 /// Returns the number of connections that the server may accept: `wanted`, or what the system's limit on file
-/// descriptors allows if that is less. Each connection takes two descriptors.
+/// descriptors allows if that is less.
 pub fn connections(wanted: usize) -> usize {
     let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
-    let most = usize::try_from(files.saturating_sub(OTHER_FILES) / 2).unwrap_or(usize::MAX).max(16);
+    let most = usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX).max(16);
     if most < wanted {
         tracing::warn!(wanted, most, "the limit on file descriptors allows fewer connections than http.connections");
     }

@@ -91,7 +91,7 @@ async fn gather(server: &OwnServer, count: usize) -> Result<Vec<ApiClient>, Stri
     owner.token = Some(account.log_in(&owner).await?.access_token);
     let project: ProjectAnswer = owner.post("/api/projects", &json!({ "name": "Everybody" })).await?;
     let project_id: Id<actors::ids::Project> = project.id.parse().map_err(|_| "The project's id is invalid.")?;
-    let tokens = people::gather(server.data(), project_id, count).await?;
+    let tokens = people::gather(server, None, project_id, count).await?;
     let http = http()?;
     let caller = |token| ApiClient { http: http.clone(), url: server.url.clone(), token: Some(token) };
     Ok(tokens.into_iter().map(caller).collect())
