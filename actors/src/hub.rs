@@ -20,7 +20,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::sleep;
 
-use self::inbox::{End, Inbox};
+use self::inbox::{Inbox, InboxEnd};
 use crate::live::{EventRecord, Spawner, StoreUnavailable, Topic};
 use crate::panics::caught_async;
 
@@ -256,7 +256,7 @@ struct Listener(Arc<Inbox>);
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.0.end(End::Closed);
+        self.0.end(InboxEnd::Closed);
     }
 }
 
@@ -306,7 +306,7 @@ impl Channel {
     /// The missing event does not arrive: disconnects all subscribers, since none may continue without it.
     fn give_up(&mut self) {
         for (_, listener) in self.listeners.drain() {
-            listener.0.end(End::Lagged);
+            listener.0.end(InboxEnd::Lagged);
         }
         self.held.clear();
         self.released = None;

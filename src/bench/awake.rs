@@ -43,7 +43,7 @@ const SETTINGS: [(&str, &str); 6] = [
 ];
 
 #[derive(clap::Args)]
-pub struct Awake {
+pub struct AwakeMeetings {
     /// Number of live meetings, with four participants each.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(200..=100_000))]
     meetings: u64,
@@ -76,7 +76,7 @@ impl Costs {
 ///
 /// # Errors
 /// Returns a message if the server doesn't start or gives an unexpected answer.
-pub async fn measure(arguments: &Awake) -> Result<(), String> {
+pub async fn measure(arguments: &AwakeMeetings) -> Result<(), String> {
     let mut settings = SETTINGS.to_vec();
     settings.extend(arguments.database.as_deref().map(|url| ("COLLOQUY__DATABASE__URL", url)));
     let server = OwnServer::start(&settings).await?;
@@ -113,7 +113,7 @@ struct AwakeBench {
 }
 
 impl AwakeBench {
-    async fn measure(&self, arguments: &Awake) -> Result<(), String> {
+    async fn measure(&self, arguments: &AwakeMeetings) -> Result<(), String> {
         let [meetings, sockets] = [arguments.meetings, arguments.sockets];
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(FEW);
         let few = self.go_live(FEW).await?;

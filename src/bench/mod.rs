@@ -90,7 +90,7 @@ pub struct Bench {
 #[derive(clap::Subcommand)]
 enum Apart {
     /// Measure whether requests and pushes cost the same however many meetings are awake, and what these take.
-    Awake(awake::Awake),
+    Awake(awake::AwakeMeetings),
     /// Measure how long the dashboard of a large project takes, cold and warm.
     Dashboard(dashboard::DashboardBench),
     /// Measure whether response times reveal if an e-mail address has an account.

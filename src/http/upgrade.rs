@@ -55,7 +55,7 @@ where
     let FramedParts { io, mut codec, read_buf, write_buf, .. } = framed.into_parts();
     let connection = io.connection.clone();
     connection.switch();
-    let mut incoming = Incoming::new(io, read_buf.freeze());
+    let mut incoming = IncomingBytes::new(io, read_buf.freeze());
     let payload: BoxedPayloadStream = Box::pin(incoming.clone());
     let (request, _) = request.replace_payload(Payload::Stream { payload });
     let answered = app.call(request).await;
@@ -69,7 +69,7 @@ where
     let mut unsent = write_buf;
     codec.encode(Message::Item((head, body.size())), &mut unsent)?;
     let codec = (!is_session).then(|| Box::new(codec));
-    let mut outgoing = Outgoing { connection, unsent, frames: VecDeque::new(), body: Some(body), codec };
+    let mut outgoing = OutgoingBytes { connection, unsent, frames: VecDeque::new(), body: Some(body), codec };
     std::future::poll_fn(|cx| outgoing.poll(cx)).await?;
     let ended = timeout(END, async {
         let (written, ()) = tokio::join!(std::future::poll_fn(|cx| outgoing.poll_write(cx)), incoming.until_quiet());
@@ -89,17 +89,17 @@ where
 
 /// What the client sends. Clones share it.
 #[derive(Clone)]
-struct Incoming(Rc<RefCell<IncomingParts>>);
+struct IncomingBytes(Rc<RefCell<IncomingBytesParts>>);
 
-struct IncomingParts {
+struct IncomingBytesParts {
     stream: ThrottledStream,
     /// What came together with the head of the request.
     first: Bytes,
 }
 
-impl Incoming {
+impl IncomingBytes {
     fn new(stream: ThrottledStream, first: Bytes) -> Self {
-        Self(Rc::new(RefCell::new(IncomingParts { stream, first })))
+        Self(Rc::new(RefCell::new(IncomingBytesParts { stream, first })))
     }
 
     /// Discards input until it pauses or ends.
@@ -108,7 +108,7 @@ impl Incoming {
     }
 }
 
-impl Stream for Incoming {
+impl Stream for IncomingBytes {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -125,7 +125,7 @@ impl Stream for Incoming {
 }
 
 /// What is sent to the client.
-struct Outgoing {
+struct OutgoingBytes {
     connection: RawConnection,
     /// The head, and what is encoded of a response.
     unsent: BytesMut,
@@ -137,7 +137,7 @@ struct Outgoing {
     codec: Option<Box<Codec>>,
 }
 
-impl Outgoing {
+impl OutgoingBytes {
     /// Sends the body until its end. At that of a session some bytes may still wait.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {

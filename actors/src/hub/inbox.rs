@@ -14,14 +14,14 @@ pub struct Inbox(Mutex<InboxContent>);
 #[derive(Default)]
 struct InboxContent {
     events: VecDeque<Arc<EventRecord>>,
-    end: Option<End>,
+    end: Option<InboxEnd>,
     /// Of the subscriber, while it waits.
     waker: Option<Waker>,
 }
 
 /// What follows the last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum InboxEnd {
     Lagged,
     Closed,
 }
@@ -38,7 +38,7 @@ impl Inbox {
             if waiting.events.len() < most {
                 waiting.events.push_back(Arc::clone(record));
             } else {
-                waiting.end = Some(End::Lagged);
+                waiting.end = Some(InboxEnd::Lagged);
             }
         }
         let (goes_on, waker) = (waiting.end.is_none(), waiting.waker.take());
@@ -50,7 +50,7 @@ impl Inbox {
     }
 
     /// Ends the subscription after the events that wait, unless it has ended.
-    pub fn end(&self, end: End) {
+    pub fn end(&self, end: InboxEnd) {
         let mut waiting = self.waiting();
         waiting.end.get_or_insert(end);
         let waker = waiting.waker.take();
@@ -64,7 +64,7 @@ impl Inbox {
     pub fn lag(&self) {
         let mut waiting = self.waiting();
         waiting.events = VecDeque::new();
-        waiting.end = Some(End::Lagged);
+        waiting.end = Some(InboxEnd::Lagged);
     }
 
     /// Takes the next event out.
@@ -74,8 +74,8 @@ impl Inbox {
             return Poll::Ready(HubItem::Event(record));
         }
         match waiting.end {
-            Some(End::Lagged) => Poll::Ready(HubItem::Lagged),
-            Some(End::Closed) => Poll::Ready(HubItem::Closed),
+            Some(InboxEnd::Lagged) => Poll::Ready(HubItem::Lagged),
+            Some(InboxEnd::Closed) => Poll::Ready(HubItem::Closed),
             None => {
                 match &mut waiting.waker {
                     Some(waker) => waker.clone_from(cx.waker()),
