@@ -23,6 +23,7 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
 use crate::http::list::Listing;
+use crate::http::serialized::Serialized;
 use crate::live::state::RealTime;
 use crate::live::stream::{self, LastEventId};
 use crate::projects::model::Project;
@@ -89,7 +90,7 @@ impl Query for Filter {
 pub async fn list(
     request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
     state: Analysis,
-) -> Result<Reply<List<AiAnalysisRun>>, ApiError> {
+) -> Result<Reply<Serialized<List<AiAnalysisRun>>>, ApiError> {
     let ValidQuery(listing) = request.input;
     operations::list(&state, request.access.resource.id, listing).await.map(Reply::ok)
 }

@@ -151,7 +151,7 @@ impl Db {
     pub async fn open(settings: DbSettings) -> Result<Self, OpenError> {
         statements::count()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(threads())
+            .worker_threads(2)
             .max_blocking_threads(4)
             .thread_name("db")
             .enable_all()
@@ -331,12 +331,6 @@ impl Db {
             Backend::Postgres(postgres) => postgres.waiting(),
         }
     }
-}
-
-/// The number of threads that drive PostgreSQL's connections: half the cores, at least one. A second one on two cores would
-/// mostly wake up for work that the first is about to do, and nearly each step of a job is such work.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2))
 }
 
 async fn open_backend(settings: DbSettings) -> Result<Backend, OpenError> {

@@ -188,3 +188,113 @@ impl OutgoingBytes {
         Poll::Ready(Ok(()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::HashMap;
+    use std::convert::Infallible;
+    use std::rc::Rc;
+
+    use actix_codec::{Decoder, Framed};
+    use actix_http::body::{BodyStream, BoxBody};
+    use actix_http::h1::{Codec, Message};
+    use actix_http::{Request, Response, StatusCode};
+    use actix_service::fn_service;
+    use bytes::{Bytes, BytesMut};
+    use futures_util::stream;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::sync::oneshot;
+    use tokio::task::JoinHandle;
+
+    use super::serve;
+    use crate::config::{Config, Overrides};
+    use crate::http::raw_connection::Connections;
+    use crate::http::throttled_stream::ThrottledStream;
+
+    const HEAD: &str = "GET / HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+
+    /// Serves a request for a WebSocket, whose client has sent more behind it.
+    async fn served(answer: Response<BoxBody>) -> (TcpStream, JoinHandle<std::io::Result<()>>) {
+        let http = Config::layered(None, HashMap::new(), &Overrides::default()).unwrap().http;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        client.write_all(&[7; 10_000]).await.unwrap();
+        let (connection, reading) = Connections::new(&http, 16).of(listener.accept().await.unwrap().0);
+        let mut codec = Codec::default();
+        let Ok(Some(Message::Item(request))) = codec.decode(&mut BytesMut::from(HEAD)) else { panic!("{HEAD}") };
+        let framed = Framed::new(ThrottledStream::new(reading, connection), codec);
+        let answer = Rc::new(Cell::new(Some(answer)));
+        let app = fn_service(move |_: Request| {
+            let answer = answer.take().unwrap();
+            async move { Ok::<_, Infallible>(answer) }
+        });
+        let serving = actix_web::rt::spawn(async move { serve::<_, BoxBody>(&app, request, framed).await });
+        (client, serving)
+    }
+
+    fn session(frames: impl futures_util::Stream<Item = Bytes> + 'static) -> Response<BoxBody> {
+        let frames = futures_util::StreamExt::map(frames, Ok::<_, Infallible>);
+        let mut answer = Response::build(StatusCode::SWITCHING_PROTOCOLS);
+        answer.upgrade("websocket").body(BodyStream::new(frames)).map_into_boxed_body()
+    }
+
+    /// Everything up to the end of the connection, after the head; and the head.
+    async fn received(client: &mut TcpStream) -> (String, Vec<u8>) {
+        let mut all = Vec::new();
+        client.read_to_end(&mut all).await.unwrap();
+        let end = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+        let body = all.split_off(end);
+        (String::from_utf8(all).unwrap(), body)
+    }
+
+    #[actix_web::test]
+    async fn a_refusal_comes_whole_and_ends_the_connection() {
+        let body = "x".repeat(100_000);
+        let (mut client, serving) =
+            served(Response::build(StatusCode::CONFLICT).body(body.clone()).map_into_boxed_body()).await;
+        let (head, came) = received(&mut client).await;
+        assert!(head.starts_with("HTTP/1.1 409 ") && head.contains("connection: close"), "{head}");
+        assert!(came == body.as_bytes());
+        drop(client);
+        serving.await.unwrap().unwrap();
+    }
+
+    #[actix_web::test]
+    async fn the_frames_of_a_session_come_as_they_are_and_then_its_end() {
+        let (mut client, serving) = served(session(stream::iter(["one", "", "two"].map(Bytes::from)))).await;
+        let (head, came) = received(&mut client).await;
+        assert!(head.starts_with("HTTP/1.1 101 ") && head.contains("upgrade: websocket"), "{head}");
+        assert_eq!(came, b"onetwo");
+        drop(client);
+        serving.await.unwrap().unwrap();
+    }
+
+    #[actix_web::test]
+    async fn a_session_goes_on_while_its_client_does_not_read() {
+        let (tell, all_taken) = oneshot::channel();
+        let frame = Bytes::from(vec![1; 1024 * 1024]);
+        let frames = stream::iter((0..32).map(move |_| frame.clone()));
+        let end = stream::once(async move {
+            tell.send(()).unwrap();
+            Bytes::from_static(b"end")
+        });
+        let (mut client, serving) = served(session(futures_util::StreamExt::chain(frames, end))).await;
+        all_taken.await.unwrap();
+        let (_, came) = received(&mut client).await;
+        assert_eq!((came.len(), &came[came.len() - 3..]), (32 * 1024 * 1024 + 3, &b"end"[..]));
+        serving.await.unwrap().unwrap();
+    }
+
+    #[actix_web::test]
+    async fn a_client_that_does_not_read_the_end_is_cut() {
+        let frames = stream::iter((0..32).map(|_| Bytes::from(vec![1; 1024 * 1024])));
+        let (mut client, serving) = served(session(frames)).await;
+        serving.await.unwrap().unwrap();
+        let mut all = Vec::new();
+        // The rest is lost, however the system reports that.
+        let _ = client.read_to_end(&mut all).await;
+        assert!(all.len() < 32 * 1024 * 1024);
+    }
+}

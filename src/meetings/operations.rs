@@ -10,11 +10,11 @@ use super::store::{self, Filter};
 use super::{MeetingSnapshot, recordings};
 use crate::access::principal::Caller;
 use crate::accounts;
-use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
+use crate::http::serialized::Serialized;
 use crate::meetings::state::Meetings;
 use crate::projects::model::Project;
 
@@ -69,19 +69,17 @@ pub async fn list(
     state: &Meetings,
     project_id: Id<ids::Project>,
     listing: Listing<Filter>,
-) -> Result<List<MeetingListItem>, ApiError> {
+) -> Result<Serialized<List<MeetingListItem>>, ApiError> {
     let url = state.url.clone();
-    // The rows become what is shown on the thread that has allocated them: many blocks of memory that another thread frees
-    // keep both waiting for each other.
     let shown = move |listed: store::ListedMeeting| MeetingListItem {
         participant_count: listed.participants,
         meeting: model::MeetingView::of(&listed.meeting, &url),
         recording_status: listed.recording,
     };
     let found = state.db.read(move |conn| {
-        Box::pin(async move { Ok::<_, DbError>(store::list(conn, project_id, listing).await?.map(shown)) })
+        Box::pin(async move { Serialized::of(&store::list(conn, project_id, listing).await?.map(shown)) })
     });
-    Ok(found.await?)
+    found.await
 }
 
 /// Changes title, description or time of a meeting that is `SCHEDULED` or `LIVE`. `version` is that of `If-Match`.
