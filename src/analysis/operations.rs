@@ -23,7 +23,6 @@ use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::http::reason::Reason;
-use crate::http::serialized::Serialized;
 use crate::meetings::transcripts;
 use crate::meetings::transcripts::sources::{RecordingSource, SourceTranscript};
 use crate::projects::documents;
@@ -239,14 +238,9 @@ pub async fn list(
     state: &Analysis,
     project_id: Id<ids::Project>,
     listing: Listing<Filter>,
-) -> Result<Serialized<List<AiAnalysisRun>>, ApiError> {
-    let found = state.db.read(move |conn| {
-        Box::pin(async move {
-            let found = store::list(conn, project_id, listing).await?;
-            Serialized::of(&found.map(|run| AiAnalysisRun::of(&run)))
-        })
-    });
-    found.await
+) -> Result<List<AiAnalysisRun>, ApiError> {
+    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, listing))).await;
+    Ok(found.map_err(ApiError::from)?.map(|run| AiAnalysisRun::of(&run)))
 }
 
 /// Cancels an unfinished run. Its work stops within a second.

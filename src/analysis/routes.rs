@@ -23,7 +23,6 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
 use crate::http::list::Listing;
-use crate::http::serialized::Serialized;
 use crate::live::state::RealTime;
 use crate::live::stream::{self, LastEventId};
 use crate::projects::model::Project;
@@ -90,7 +89,7 @@ impl Query for Filter {
 pub async fn list(
     request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
     state: Analysis,
-) -> Result<Reply<Serialized<List<AiAnalysisRun>>>, ApiError> {
+) -> Result<Reply<List<AiAnalysisRun>>, ApiError> {
     let ValidQuery(listing) = request.input;
     operations::list(&state, request.access.resource.id, listing).await.map(Reply::ok)
 }

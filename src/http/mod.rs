@@ -31,7 +31,6 @@ pub mod reason;
 pub mod request_id;
 mod route_figures;
 pub mod route_table;
-pub mod serialized;
 pub mod sign_in_cookie;
 pub mod state;
 pub mod throttled_stream;

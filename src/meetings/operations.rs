@@ -14,7 +14,6 @@ use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
-use crate::http::serialized::Serialized;
 use crate::meetings::state::Meetings;
 use crate::projects::model::Project;
 
@@ -69,17 +68,13 @@ pub async fn list(
     state: &Meetings,
     project_id: Id<ids::Project>,
     listing: Listing<Filter>,
-) -> Result<Serialized<List<MeetingListItem>>, ApiError> {
-    let url = state.url.clone();
-    let shown = move |listed: store::ListedMeeting| MeetingListItem {
+) -> Result<List<MeetingListItem>, ApiError> {
+    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, listing))).await;
+    Ok(found.map_err(ApiError::from)?.map(|listed| MeetingListItem {
         participant_count: listed.participants,
-        meeting: model::MeetingView::of(&listed.meeting, &url),
+        meeting: model::MeetingView::of(&listed.meeting, &state.url),
         recording_status: listed.recording,
-    };
-    let found = state.db.read(move |conn| {
-        Box::pin(async move { Serialized::of(&store::list(conn, project_id, listing).await?.map(shown)) })
-    });
-    found.await
+    }))
 }
 
 /// Changes title, description or time of a meeting that is `SCHEDULED` or `LIVE`. `version` is that of `If-Match`.

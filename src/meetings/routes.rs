@@ -17,7 +17,6 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
 use crate::http::list::{Listing, Search};
-use crate::http::serialized::Serialized;
 use crate::http::version::IfMatch;
 use crate::meetings::state::Meetings;
 use crate::projects::model::{Description, Project};
@@ -81,7 +80,7 @@ impl Query for Filter {
 pub async fn list(
     request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
     state: Meetings,
-) -> Result<Reply<Serialized<List<MeetingListItem>>>, ApiError> {
+) -> Result<Reply<List<MeetingListItem>>, ApiError> {
     let ValidQuery(listing) = request.input;
     operations::list(&state, request.access.resource.id, listing).await.map(Reply::ok)
 }

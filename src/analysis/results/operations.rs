@@ -1,7 +1,6 @@
 //! Lists the items of a project.
 
 use actors::ids::{self, Id};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
@@ -10,7 +9,6 @@ use crate::analysis::state::Analysis;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
-use crate::http::serialized::Serialized;
 
 pub use super::store::Kind;
 
@@ -18,20 +16,14 @@ pub use super::store::Kind;
 ///
 /// # Errors
 /// Only database errors, or 500 for a stored item that cannot be deserialized.
-pub async fn list<T: DeserializeOwned + Serialize + Send + 'static>(
+pub async fn list<T: DeserializeOwned>(
     state: &Analysis,
     project_id: Id<ids::Project>,
     kind: Kind,
     listing: Listing<Filter>,
-) -> Result<Serialized<List<T>>, ApiError> {
-    let found = state.db.read(move |conn| {
-        Box::pin(async move {
-            let found = store::list(conn, project_id, kind, listing).await?;
-            let found: List<T> = found.try_map(|body| serde_json::from_str(&body)).map_err(ApiError::internal)?;
-            Serialized::of(&found)
-        })
-    });
-    found.await
+) -> Result<List<T>, ApiError> {
+    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, kind, listing))).await;
+    found.map_err(ApiError::from)?.try_map(|body| serde_json::from_str(&body)).map_err(ApiError::internal)
 }
 
 /// Returns the code of a project's item of one kind; `None` if there is no such item.

@@ -15,7 +15,6 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Query, ValidQuery, query_parameter};
 use crate::http::list::{Listing, Search};
-use crate::http::serialized::Serialized;
 use crate::projects::model::Project;
 
 /// The filter of the list of requirements: that of the user stories, and the type.
@@ -40,7 +39,7 @@ impl Query for RequirementFilter {
 pub async fn requirements(
     request: Authorized<Member<Project>, ValidQuery<Listing<RequirementFilter>>>,
     state: Analysis,
-) -> Result<Reply<Serialized<List<Requirement>>>, ApiError> {
+) -> Result<Reply<List<Requirement>>, ApiError> {
     let ValidQuery(Listing { filter: RequirementFilter(filter), page }) = request.input;
     let listing = Listing { filter, page };
     operations::list(&state, request.access.resource.id, Kind::Requirement, listing).await.map(Reply::ok)
@@ -68,7 +67,7 @@ impl Query for Filter {
 pub async fn user_stories(
     request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
     state: Analysis,
-) -> Result<Reply<Serialized<List<UserStory>>>, ApiError> {
+) -> Result<Reply<List<UserStory>>, ApiError> {
     let ValidQuery(listing) = request.input;
     operations::list(&state, request.access.resource.id, Kind::UserStory, listing).await.map(Reply::ok)
 }

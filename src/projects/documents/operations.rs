@@ -21,7 +21,6 @@ use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
-use crate::http::serialized::Serialized;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 use crate::projects::{must_be_active, store as projects};
@@ -108,11 +107,8 @@ pub async fn list(
     state: &Projects,
     project_id: Id<ids::Project>,
     listing: Listing<Filter>,
-) -> Result<Serialized<List<Document>>, ApiError> {
-    let found = state
-        .db
-        .read(move |conn| Box::pin(async move { Serialized::of(&store::list(conn, project_id, listing).await?) }));
-    found.await
+) -> Result<List<Document>, ApiError> {
+    state.db.read(move |conn| Box::pin(store::list(conn, project_id, listing))).await.map_err(ApiError::from)
 }
 
 /// How many texts are deserialized at once for responses: each is in memory several times meanwhile.

@@ -22,7 +22,6 @@ use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Empty, Query, ValidQuery, query_parameter};
 use crate::http::list::{Listing, Search};
-use crate::http::serialized::Serialized;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 
@@ -59,7 +58,7 @@ impl Query for Filter {
 pub async fn list(
     request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
     state: Projects,
-) -> Result<Reply<Serialized<List<Document>>>, ApiError> {
+) -> Result<Reply<List<Document>>, ApiError> {
     let ValidQuery(listing) = request.input;
     operations::list(&state, request.access.resource.id, listing).await.map(Reply::ok)
 }

@@ -24,7 +24,6 @@ use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::http::patch::Patch;
 use crate::http::reason::Reason;
-use crate::http::serialized::Serialized;
 use crate::jobs::mail::QueuedEmail;
 use crate::meetings::invitations::calendar_updates::locale;
 use crate::projects;
@@ -235,14 +234,9 @@ pub async fn list(
     project_id: Id<ids::Project>,
     by: Option<Id<ReviewInvitation>>,
     listing: Listing<Filter>,
-) -> Result<Serialized<List<StakeholderFeedback>>, ApiError> {
-    let found = state.db.read(move |conn| {
-        Box::pin(async move {
-            let found = store::list(conn, project_id, by, listing).await?;
-            Serialized::of(&found.map(StakeholderFeedback::from))
-        })
-    });
-    found.await
+) -> Result<List<StakeholderFeedback>, ApiError> {
+    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, by, listing))).await;
+    Ok(found.map_err(ApiError::from)?.map(StakeholderFeedback::from))
 }
 
 /// Changes the status, the mark as read, or the note of feedback. When it becomes RESOLVED or REJECTED, who wrote it is

@@ -19,7 +19,6 @@ use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Query, QueryFlag, ValidJson, ValidQuery, query_parameter};
 use crate::http::list::{Listing, Search};
 use crate::http::patch::Patch;
-use crate::http::serialized::Serialized;
 use crate::projects::model::Project;
 use crate::reviews::access::Reviewer;
 use crate::reviews::state::Reviews;
@@ -113,7 +112,7 @@ impl Query for Filter {
 pub async fn list_own(
     request: Authorized<Reviewer, ValidQuery<Listing<Filter>>>,
     state: Reviews,
-) -> Result<Reply<Serialized<List<StakeholderFeedback>>>, ApiError> {
+) -> Result<Reply<List<StakeholderFeedback>>, ApiError> {
     let ValidQuery(listing) = request.input;
     let Reviewer { invitation, project } = request.access;
     operations::list(&state, project.id, Some(invitation.id), listing).await.map(Reply::ok)
@@ -122,7 +121,7 @@ pub async fn list_own(
 pub async fn list(
     request: Authorized<Analyst<Project>, ValidQuery<Listing<Filter>>>,
     state: Reviews,
-) -> Result<Reply<Serialized<List<StakeholderFeedback>>>, ApiError> {
+) -> Result<Reply<List<StakeholderFeedback>>, ApiError> {
     let ValidQuery(listing) = request.input;
     operations::list(&state, request.access.resource.id, None, listing).await.map(Reply::ok)
 }
