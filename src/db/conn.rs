@@ -180,16 +180,11 @@ impl Conn {
         change_depth(pg, TransactionDepthChange::IncreaseDepth)
     }
 
-    /// Commits the transaction of a write. On PostgreSQL it fails if a statement had failed and the job ignored that: there
-    /// COMMIT alone would roll back without an error.
-    pub(super) async fn commit_write(&mut self) -> QueryResult<()> {
-        match self {
-            Self::Pg(pg) => {
-                SimpleAsyncConnection::batch_execute(&mut **pg, "SELECT; COMMIT").await?;
-                change_depth(pg, TransactionDepthChange::DecreaseDepth)
-            }
-            Self::Sqlite(_) => self.commit().await,
-        }
+    /// Commits the transaction of a write on PostgreSQL. Fails if a statement had failed and the job ignored that: COMMIT
+    /// alone would roll back without an error.
+    pub(super) async fn commit_write(pg: &mut PgConn) -> QueryResult<()> {
+        SimpleAsyncConnection::batch_execute(pg, "SELECT; COMMIT").await?;
+        change_depth(pg, TransactionDepthChange::DecreaseDepth)
     }
 
     pub(super) async fn begin_savepoint(&mut self) -> QueryResult<()> {

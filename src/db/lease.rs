@@ -90,7 +90,8 @@ pub(super) async fn begin(pg: &mut PgConn, guard: Option<&Guard>) -> QueryResult
     let check = kept(diesel::sql_query(check).bind::<Uuid, _>(holder));
     let mut shared: &PgConn = pg;
     let checked = RunQueryDsl::get_result(check, &mut &*pg);
-    let (begun, checked) = tokio::join!(shared.batch_execute(sql), checked);
+    // In this order: the check has to see what was committed before the lock was ours.
+    let (begun, checked) = tokio::join!(biased; shared.batch_execute(sql), checked);
     begun?;
     Conn::note_begun(pg)?;
     checked

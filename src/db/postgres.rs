@@ -279,9 +279,14 @@ enum CommitError {
 /// Commits the transaction with that id.
 ///
 /// # Errors
-/// `Unknown` when COMMIT was sent and its answer is missing; with any other error nothing was written.
+/// `Unknown` when COMMIT may have been sent and PostgreSQL did not say what became of it; with any other error nothing was
+/// written.
 async fn commit(conn: &mut Conn, transaction: i64, deadline: Instant) -> Result<(), CommitError> {
-    match timeout_at(deadline, conn.commit_write()).await {
+    let Conn::Pg(pg) = conn else { return Ok(()) };
+    if Instant::now() >= deadline {
+        return Err(CommitError::Undone(DbError::Unavailable("no time left before COMMIT".to_owned())));
+    }
+    match timeout_at(deadline, Conn::commit_write(pg)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => match timeout_at(deadline, is_rolled_back(conn, transaction)).await {
             Ok(Ok(true)) => Err(CommitError::Undone(error.into())),

@@ -63,7 +63,7 @@ struct ConnectionShared {
     stage: Mutex<ConnectionStage>,
     /// How many requests have been answered.
     answered: AtomicUsize,
-    /// Whether the connection has been upgraded to a WebSocket.
+    /// Whether what follows is no HTTP request: the client has asked for a WebSocket.
     is_switched: AtomicBool,
     /// The task that reads from the connection; woken when a request has been answered.
     reader: AtomicWaker,

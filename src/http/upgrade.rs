@@ -1,4 +1,4 @@
-//! Connections whose client asks for a WebSocket. They are not left to actix's HTTP dispatcher: it keeps two buffers of
+//! Connections whose client asks for a WebSocket (or sends CONNECT, which is refused). They are not left to actix's HTTP dispatcher: it keeps two buffers of
 //! 8 KB, has a task of its own woken for each frame, and polls no body while its client does not read, so that a session
 //! could not notice anything meanwhile.
 //!
@@ -55,7 +55,8 @@ where
     let FramedParts { io, mut codec, read_buf, write_buf, .. } = framed.into_parts();
     let connection = io.connection.clone();
     connection.switch();
-    let mut incoming = IncomingBytes::new(io, read_buf.freeze());
+    // Copied, as even an empty rest would keep the whole buffer that the head was read into.
+    let mut incoming = IncomingBytes::new(io, Bytes::copy_from_slice(&read_buf));
     let payload: BoxedPayloadStream = Box::pin(incoming.clone());
     let (request, _) = request.replace_payload(Payload::Stream { payload });
     let answered = app.call(request).await;
@@ -213,7 +214,7 @@ mod tests {
     use crate::http::raw_connection::Connections;
     use crate::http::throttled_stream::ThrottledStream;
 
-    const HEAD: &str = "GET / HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+    const HEAD: &str = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
 
     /// Serves a request for a WebSocket, whose client has sent more behind it.
     async fn served(answer: Response<BoxBody>) -> (TcpStream, JoinHandle<std::io::Result<()>>) {

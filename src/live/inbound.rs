@@ -14,6 +14,10 @@ use futures_util::{Stream, StreamExt};
 /// The longest frame header: two bytes, eight bytes of length, four bytes of mask.
 const HEADER: usize = 14;
 
+/// How many frames may wait to be handled before more is read. What is read waits in memory, whereas what is not read
+/// makes the client wait.
+const MOST_WAITING: usize = 32;
+
 /// The stream of bytes that a client sends. Clones share the same stream.
 #[derive(Clone)]
 pub struct Inbound {
@@ -25,12 +29,18 @@ pub struct Inbound {
 impl Inbound {
     #[must_use]
     pub fn of(payload: Payload, most: usize) -> Self {
-        let frames = Frames { most, header: Vec::with_capacity(HEADER), left: 0 };
+        let frames = Frames::new(most);
         Self {
             payload: Rc::new(RefCell::new(payload)),
             frames: Rc::new(RefCell::new(frames)),
             too_large: Rc::default(),
         }
+    }
+
+    /// Notes that a frame was handled.
+    pub fn handled(&self) {
+        let mut frames = self.frames.borrow_mut();
+        frames.waiting = frames.waiting.saturating_sub(1);
     }
 
     /// Whether the stream ended because a frame was too large.
@@ -43,6 +53,10 @@ impl Inbound {
 impl Stream for Inbound {
     type Item = Result<Bytes, PayloadError>;
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.frames.borrow().waiting > MOST_WAITING {
+            // The reader has frames to go on with, so nothing needs to wake it.
+            return Poll::Pending;
+        }
         let next = self.payload.borrow_mut().poll_next_unpin(cx);
         if let Poll::Ready(Some(Ok(bytes))) = &next
             && !self.frames.borrow_mut().pass(bytes)
@@ -61,15 +75,22 @@ struct Frames {
     header: Vec<u8>,
     /// The number of payload bytes still to come of the current frame.
     left: u64,
+    /// The number of frames that have come whole and are not handled yet.
+    waiting: usize,
 }
 
 impl Frames {
+    fn new(most: usize) -> Self {
+        Self { most, header: Vec::with_capacity(HEADER), left: 0, waiting: 0 }
+    }
+
     /// Consumes bytes. Returns whether all frames that begin in them are small enough.
     fn pass(&mut self, mut bytes: &[u8]) -> bool {
         while let Some((first, rest)) = bytes.split_first() {
             if self.left > 0 {
                 let inside = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
                 self.left -= inside as u64;
+                self.waiting += usize::from(self.left == 0);
                 bytes = bytes.get(inside..).unwrap_or_default();
                 continue;
             }
@@ -80,6 +101,7 @@ impl Frames {
                     return false;
                 }
                 self.left = length;
+                self.waiting += usize::from(length == 0);
                 self.header.clear();
             }
         }
@@ -102,7 +124,11 @@ fn length(header: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::Frames;
+    use actix_web::dev::Payload;
+    use bytes::Bytes;
+    use futures_util::{FutureExt, StreamExt, stream};
+
+    use super::{Frames, Inbound, MOST_WAITING};
 
     fn frame(length: usize) -> Vec<u8> {
         let mut frame = vec![0x81];
@@ -123,11 +149,27 @@ mod tests {
     }
 
     #[test]
+    fn no_more_is_read_while_many_frames_wait() {
+        let many = MOST_WAITING + 8;
+        let pongs = Bytes::from([0x8a, 0x80, 0, 0, 0, 0].repeat(many));
+        let payload = Payload::Stream { payload: stream::repeat_with(move || Ok(pongs.clone())).boxed_local() };
+        let mut inbound = Inbound::of(payload, 65_536);
+        assert!(inbound.next().now_or_never().is_some());
+        for _ in 0..8 {
+            assert!(inbound.next().now_or_never().is_none());
+            inbound.handled();
+        }
+        assert!(inbound.next().now_or_never().is_some());
+        assert!(inbound.next().now_or_never().is_none());
+    }
+
+    #[test]
     fn frames_are_measured_however_their_bytes_arrive() {
         let fitting: Vec<u8> = [0, 1, 125, 126, 1000, 65_535, 65_536, 3].into_iter().flat_map(frame).collect();
         for size in [1, 2, 3, 7, 1000, 70_000, fitting.len()] {
-            let mut frames = Frames { most: 65_536, header: Vec::new(), left: 0 };
+            let mut frames = Frames::new(65_536);
             assert!(fitting.chunks(size).all(|bytes| frames.pass(bytes)), "in pieces of {size}");
+            assert_eq!(frames.waiting, 8, "in pieces of {size}");
             let large = frame(65_537);
             let head: Vec<u8> = large.into_iter().take(14).collect();
             assert!(!head.chunks(size).all(|bytes| frames.pass(bytes)), "known by its header, in pieces of {size}");

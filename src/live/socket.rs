@@ -35,6 +35,7 @@ use crate::access::principal::Principal;
 use crate::http::code::Code;
 use crate::http::connection_limit::ConnectionPermit;
 use crate::http::error::ApiError;
+use crate::http::raw_connection::RawConnection;
 use crate::live::state::RealTime;
 
 /// The maximum size of a frame, and of a message, that a client may send.
@@ -73,6 +74,11 @@ pub fn open(
     request: &HttpRequest,
     payload: actix_web::dev::Payload,
 ) -> Result<HttpResponse, ApiError> {
+    let message = "Open this address as a WebSocket: Connection: Upgrade, Upgrade: websocket, version 13.";
+    // A handshake with a chunked body is an HTTP request for actix, which would poll the session only while its client reads.
+    if !request.conn_data::<RawConnection>().is_some_and(RawConnection::is_switched) {
+        return Err(ApiError::with_message(Code::BAD_REQUEST, message));
+    }
     let inbound = Inbound::of(payload, MAX_FRAME_BYTES);
     let window = Rc::new(Window::of(state.config.sockets.window_frames, state.config.sockets.window_bytes));
     let now = Instant::now();
@@ -89,8 +95,8 @@ pub fn open(
     };
     let upgraded = ws::WsResponseBuilder::new(socket, request, inbound).frame_size(MAX_FRAME_BYTES).start();
     upgraded.map_err(|error| {
-        let message = "Open this address as a WebSocket: Connection: Upgrade, Upgrade: websocket, version 13.";
-        ApiError { cause: Some(error.to_string().into()), ..ApiError::with_message(Code::BAD_REQUEST, message) }
+        let cause = Some(error.to_string().into());
+        ApiError { cause, ..ApiError::with_message(Code::BAD_REQUEST, message) }
     })
 }
 
@@ -180,6 +186,7 @@ impl StreamHandler<Result<Message, ProtocolError>> for Socket {
     fn handle(&mut self, message: Result<Message, ProtocolError>, context: &mut Context) {
         let now = Instant::now();
         self.received_at = now;
+        self.inbound.handled();
         match message {
             Ok(Message::Text(text)) => self.read(text.as_bytes(), context),
             Ok(Message::Continuation(item)) => self.assemble(item, context),

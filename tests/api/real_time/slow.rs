@@ -6,6 +6,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
+use crate::support::wire::Wire;
 use crate::support::{ServerSetup, Socket};
 
 /// Returns whether the operating system lists the server's end of a connection as established. Takes the ports of the
@@ -47,6 +48,24 @@ on_both! {
         while offset < 600 {
             offset += 1;
             assert_eq!(again.next().await["offset"], offset);
+        }
+    }
+
+    async fn a_handshake_with_a_chunked_body_opens_no_socket(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let ada = server.user().await;
+        let handshake = |header: &str| {
+            format!(
+                "GET /api/ws HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+                 sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n{header}\r\n",
+                ada.client.token()
+            )
+        };
+        let refused = Wire::to(server.public).await.call(handshake("transfer-encoding: chunked\r\n")).await.unwrap();
+        assert_eq!(refused.status, 400);
+        // A length counts for nothing, and some clients send that of no body.
+        for header in ["", "content-length: 0\r\n", "content-length: 5\r\n"] {
+            assert_eq!(Wire::to(server.public).await.call(handshake(header)).await.unwrap().status, 101, "{header}");
         }
     }
 
