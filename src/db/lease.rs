@@ -13,9 +13,8 @@
 //! Programs that are not servers (operator commands, migrations) write without a guard.
 
 use actors::ids::Id;
-use diesel::QueryResult;
-use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool};
+use diesel::{QueryResult, QueryableByName};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use tokio::sync::watch;
 

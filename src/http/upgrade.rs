@@ -1,6 +1,6 @@
-//! Connections whose client asks for a WebSocket (or sends CONNECT, which is refused). They are not left to actix's HTTP dispatcher: it keeps two buffers of
-//! 8 KB, has a task of its own woken for each frame, and polls no body while its client does not read, so that a session
-//! could not notice anything meanwhile.
+//! Connections whose client asks for a WebSocket (or sends CONNECT, which is refused). They are not left to actix's HTTP
+//! dispatcher: it keeps two buffers of 8 KB, has a task of its own woken for each frame, and polls no body while its client
+//! does not read, so that a session could not notice anything meanwhile.
 //!
 //! ```text
 //!   request with `Upgrade: websocket` --> app --101--> session: always polled, and its bytes written as the client reads
