@@ -17,6 +17,7 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 
 use super::model::AiAnalysisRun;
 use super::{proposals, results};
+use crate::db::events::{ChosenOffsets, with_events};
 use crate::db::journal::{self, DbJournal, NotSaved, Tables};
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Retention;
@@ -231,7 +232,8 @@ pub async fn insert(
         return Ok(None);
     }
     let first = Decided { change: change.clone(), request: Arc::clone(request), at };
-    let mut records = journal::record(&RunTables, conn, 0, std::slice::from_ref(&first)).await?;
+    let mut records = journal::record(&RunTables, 0, std::slice::from_ref(&first))?;
+    ChosenOffsets::of(&records)?.append(conn).await?;
     let others = repeat(conn, change.next.project_id, &records).await?;
     records.extend(others);
     Ok(Some(records))
@@ -270,6 +272,7 @@ pub struct RunTables;
 #[async_trait]
 impl Tables for RunTables {
     type Entity = Run;
+    type Related = ();
 
     async fn find(conn: &mut Conn, key: Id<Run>) -> Result<Option<Run>, DbError> {
         find(conn, key).await
@@ -279,28 +282,33 @@ impl Tables for RunTables {
         all_unfinished(conn).await
     }
 
-    async fn update(conn: &mut Conn, before: &Run, after: &Run) -> Result<bool, DbError> {
-        let row = RunRow::try_from(after)?;
-        let updated =
-            diesel::update(runs::table.find(row.id)).filter(runs::revision.eq(number(before.revision))).set((
-                runs::status.eq(row.status),
-                runs::progress.eq(row.progress),
-                runs::node.eq(row.node),
-                runs::message.eq(row.message),
-                runs::error_message.eq(row.error_message),
-                runs::ai_job_id.eq(row.ai_job_id),
-                runs::attempt.eq(row.attempt),
-                runs::warnings.eq(row.warnings),
-                runs::revision.eq(row.revision),
-                runs::started_at.eq(row.started_at),
-                runs::completed_at.eq(row.completed_at),
-                runs::updated_at.eq(row.updated_at),
-                runs::taken_up.eq(row.taken_up),
-            ));
-        Ok(kept(updated).execute(conn).await? == 1)
+    async fn update(conn: &mut Conn, batch: &Batch<Run>, own: &ChosenOffsets) -> Result<Option<()>, DbError> {
+        let row = RunRow::try_from(batch.after())?;
+        let stored = runs::revision.eq(number(batch.before.revision));
+        let updated = kept(diesel::update(runs::table.find(row.id)).filter(stored).set((
+            runs::status.eq(row.status),
+            runs::progress.eq(row.progress),
+            runs::node.eq(row.node),
+            runs::message.eq(row.message),
+            runs::error_message.eq(row.error_message),
+            runs::ai_job_id.eq(row.ai_job_id),
+            runs::attempt.eq(row.attempt),
+            runs::warnings.eq(row.warnings),
+            runs::revision.eq(row.revision),
+            runs::started_at.eq(row.started_at),
+            runs::completed_at.eq(row.completed_at),
+            runs::updated_at.eq(row.updated_at),
+            runs::taken_up.eq(row.taken_up),
+        )));
+        let (updated, appended) = with_events!(conn, own, execute(updated));
+        if updated? == 0 {
+            return Ok(None);
+        }
+        appended?;
+        Ok(Some(()))
     }
 
-    async fn follow(&self, conn: &mut Conn, batch: &Batch<Run>) -> Result<bool, DbError> {
+    async fn follow(&self, conn: &mut Conn, batch: &Batch<Run>, (): ()) -> Result<bool, DbError> {
         let mut is_any = false;
         for Decided { change, request, at } in &batch.changes {
             if !change.events.is_empty() && change.next.is_over() {

@@ -23,7 +23,7 @@ const APP_URL: &str = "http://colloquy.example";
 pub const ISSUER: (&str, &str) = ("COLLOQUY__APP__URL", APP_URL);
 
 /// Lifetime of a token: longer than any measurement.
-const LIFE: Duration = Duration::from_secs(3600);
+const LIFE: Duration = Duration::from_secs(24 * 3600);
 /// Accounts per transaction, far below the limit of a write.
 const AT_ONCE: usize = 50;
 

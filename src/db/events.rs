@@ -9,7 +9,10 @@ use actors::event_kind::EventKind;
 use actors::ids::Id;
 use actors::live::{EventRecord, RequestId, Topic};
 use actors::time::Time;
+use diesel::pg::Pg;
+use diesel::query_builder::QueryFragment;
 use diesel::sql_types::{BigInt, Text as SqlText};
+use diesel::sqlite::Sqlite;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, QueryableByName, Selectable};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::Db;
 use super::conn::{Columns, Conn, PgConn, ROWS_KEPT, RunQueryDsl, each, many};
 use super::error::DbError;
-use super::kept::kept;
+use super::kept::{Kept, kept};
 use super::schema::{events, topics};
 use super::sql::{At, Key};
 use super::sweep::{PAGE, in_pages};
@@ -73,48 +76,102 @@ pub async fn append(
     insert(conn, topic, position, kind, data, at, request).await
 }
 
-/// Appends events of one topic with offsets chosen by the caller: the revisions of a live entity.
-///
-/// # Errors
-/// `Violated(Unique)` when another writer of the same entity has used an offset; otherwise the database error.
-pub async fn append_at(conn: &mut Conn, records: &[EventRecord]) -> Result<(), DbError> {
-    let Some(end) = records.last() else { return Ok(()) };
-    let row = |record: &EventRecord| {
-        Ok(EventRow {
-            topic: record.topic.to_string(),
-            position: position(record.offset)?,
-            kind: record.kind.to_string(),
-            data: record.data.to_string(),
-            at: At(record.at),
-            request_id: record.request.to_string(),
-        })
-    };
-    let rows: Vec<EventRow> = records.iter().map(row).collect::<Result<_, DbError>>()?;
-    let last = position(end.offset)?;
-    let first = TopicRow { topic: end.topic.to_string(), epoch: Key(Id::generate()), last };
-    let advance = diesel::insert_into(topics::table)
-        .values(&first)
-        .on_conflict(topics::topic)
-        .do_update()
-        .set(topics::last.eq(last));
-    let advance = kept(advance);
-    match conn {
-        // Both are on their way at once: one round trip. A failed INSERT fails the other as well, so its error counts.
-        Conn::Pg(pg) if rows.len() <= ROWS_KEPT => {
-            let pg: &PgConn = pg;
-            let insert = kept(diesel::insert_into(events::table).values(&rows));
-            let insert = diesel_async::RunQueryDsl::execute(insert, &mut &*pg);
-            let (inserted, advanced) = tokio::join!(insert, diesel_async::RunQueryDsl::execute(advance, &mut &*pg));
-            inserted?;
-            advanced?;
-        }
-        _ => {
-            many!(conn, &rows, |some| diesel::insert_into(events::table).values(some));
-            advance.execute(conn).await?;
+/// Events of one topic, whose offsets were chosen by the caller: the revisions of a live entity.
+pub struct ChosenOffsets {
+    rows: Vec<EventRow>,
+    /// `None` without events.
+    head: Option<TopicRow>,
+}
+
+impl ChosenOffsets {
+    /// # Errors
+    /// `Broken` when an offset is too large.
+    pub fn of(records: &[EventRecord]) -> Result<Self, DbError> {
+        let row = |record: &EventRecord| {
+            Ok(EventRow {
+                topic: record.topic.to_string(),
+                position: position(record.offset)?,
+                kind: record.kind.to_string(),
+                data: record.data.to_string(),
+                at: At(record.at),
+                request_id: record.request.to_string(),
+            })
+        };
+        let rows = records.iter().map(row).collect::<Result<_, DbError>>()?;
+        let head = |end: &EventRecord| {
+            let last = position(end.offset)?;
+            Ok::<_, DbError>(TopicRow { topic: end.topic.to_string(), epoch: Key(Id::generate()), last })
+        };
+        Ok(Self { rows, head: records.last().map(head).transpose()? })
+    }
+
+    /// Whether they are few enough for [`Self::append_at_once`].
+    pub fn are_few(&self) -> bool {
+        self.rows.len() <= ROWS_KEPT
+    }
+
+    /// Appends them on PostgreSQL without waiting in between: one round trip, which other statements may share.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub async fn append_at_once(&self, pg: &PgConn) -> Result<(), DbError> {
+        let Some(head) = &self.head else { return Ok(()) };
+        let insert = kept(diesel::insert_into(events::table).values(&self.rows));
+        let insert = diesel_async::RunQueryDsl::execute(insert, &mut &*pg);
+        let advance = diesel_async::RunQueryDsl::execute(advance_to(head), &mut &*pg);
+        // A failed INSERT fails the other as well, so its error counts.
+        let (inserted, advanced) = tokio::join!(biased; insert, advance);
+        inserted?;
+        advanced?;
+        Ok(())
+    }
+
+    /// # Errors
+    /// `Violated(Unique)` when another writer of the same entity has used an offset; otherwise the database error.
+    pub async fn append(&self, conn: &mut Conn) -> Result<(), DbError> {
+        let Some(head) = &self.head else { return Ok(()) };
+        match conn {
+            Conn::Pg(pg) if self.are_few() => self.append_at_once(pg).await,
+            _ => {
+                many!(conn, &self.rows, |some| diesel::insert_into(events::table).values(some));
+                advance_to(head).execute(conn).await?;
+                Ok(())
+            }
         }
     }
-    Ok(())
 }
+
+/// Sets the topic's last offset, and creates the topic with its first event.
+fn advance_to(head: &TopicRow) -> Kept<impl QueryFragment<Pg> + QueryFragment<Sqlite> + Send> {
+    kept(
+        diesel::insert_into(topics::table)
+            .values(head)
+            .on_conflict(topics::topic)
+            .do_update()
+            .set(topics::last.eq(head.last)),
+    )
+}
+
+/// Runs statements, then appends events. On PostgreSQL all are sent without waiting in between: one round trip. When one
+/// fails, those after it fail as well, so the first error counts. Returns a tuple of results.
+///
+/// `with_events!(conn, events, execute(statement), load(query))`.
+macro_rules! with_events {
+    ($conn:expr, $events:expr, $($run:ident($statement:expr)),+) => {
+        match &mut *$conn {
+            $crate::db::Conn::Pg(pg) if $events.are_few() => {
+                let pg: &$crate::db::PgConn = pg;
+                tokio::join!(
+                    biased;
+                    $(diesel_async::RunQueryDsl::$run($statement, &mut &*pg)),+,
+                    $events.append_at_once(pg)
+                )
+            }
+            conn => ($($crate::db::RunQueryDsl::$run($statement, conn).await),+, $events.append(conn).await),
+        }
+    };
+}
+pub(crate) use with_events;
 
 /// Returns the events after an offset, in order, at most `limit` of them.
 ///

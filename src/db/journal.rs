@@ -7,9 +7,10 @@ use actors::event_kind::EventKind;
 use actors::live::{Batch, Decided, EventRecord, Journal, Live, StoreUnavailable, Topic, Unsaved};
 use async_trait::async_trait;
 
+use super::Db;
 use super::conn::Conn;
 use super::error::DbError;
-use super::{Db, events};
+use super::events::ChosenOffsets;
 
 /// Loads and saves the entities of some tables for their actors.
 pub struct DbJournal<T> {
@@ -24,6 +25,8 @@ pub type KeyOf<T> = <<T as Tables>::Entity as Live>::Key;
 #[async_trait]
 pub trait Tables: Clone + Send + Sync + 'static {
     type Entity: Live;
+    /// What [`Self::update`] has read, in the same round trip, for [`Self::follow`].
+    type Related: Send;
 
     async fn find(conn: &mut Conn, key: KeyOf<Self>) -> Result<Option<Self::Entity>, DbError>;
 
@@ -39,11 +42,21 @@ pub trait Tables: Clone + Send + Sync + 'static {
     /// Returns the keys of all entities that must be awake.
     async fn awake(conn: &mut Conn) -> Result<Vec<KeyOf<Self>>, DbError>;
 
-    /// Updates the rows of an entity if the stored revision is still that of `before`. Returns whether it was.
-    async fn update(conn: &mut Conn, before: &Self::Entity, after: &Self::Entity) -> Result<bool, DbError>;
+    /// Updates the rows of an entity if the stored revision is still the one before the changes, and appends their
+    /// events. Returns `None` if it is not; the transaction is rolled back then.
+    async fn update(
+        conn: &mut Conn,
+        batch: &Batch<Self::Entity>,
+        own: &ChosenOffsets,
+    ) -> Result<Option<Self::Related>, DbError>;
 
-    /// Writes what the changes entail in other rows, before the events. Returns whether a job was enqueued.
-    async fn follow(&self, conn: &mut Conn, batch: &Batch<Self::Entity>) -> Result<bool, DbError>;
+    /// Writes what the changes entail in other rows. Returns whether a job was enqueued.
+    async fn follow(
+        &self,
+        conn: &mut Conn,
+        batch: &Batch<Self::Entity>,
+        related: Self::Related,
+    ) -> Result<bool, DbError>;
 
     /// Returns the topic of an entity's own events.
     fn topic(entity: &Self::Entity) -> Topic;
@@ -101,26 +114,20 @@ impl From<NotSaved> for Unsaved {
 /// # Errors
 /// `Conflict` when the stored revision is no longer the one before the changes; otherwise the database error.
 pub async fn write<T: Tables>(tables: &T, conn: &mut Conn, batch: &Batch<T::Entity>) -> Result<Saved, NotSaved> {
-    if !T::update(conn, &batch.before, batch.after()).await? {
-        return Err(NotSaved::Conflict);
-    }
-    let has_jobs = tables.follow(conn, batch).await?;
-    let mut records = record(tables, conn, batch.before.revision(), &batch.changes).await?;
+    let mut records = record(tables, batch.before.revision(), &batch.changes)?;
+    let own = ChosenOffsets::of(&records)?;
+    let Some(related) = T::update(conn, batch, &own).await? else { return Err(NotSaved::Conflict) };
+    let has_jobs = tables.follow(conn, batch, related).await?;
     let others = T::announce(conn, batch, &records).await?;
     records.extend(others);
     Ok(Saved { records, has_jobs })
 }
 
-/// Writes the events of changes to the topic of their entity, which had the revision `before`. Returns them.
+/// Returns the events of changes for the topic of their entity, which had the revision `before`.
 ///
 /// # Errors
-/// Returns the database error.
-pub async fn record<T: Tables>(
-    tables: &T,
-    conn: &mut Conn,
-    before: u64,
-    changes: &[Decided<T::Entity>],
-) -> Result<Vec<EventRecord>, DbError> {
+/// `Broken` when an event can't be written as JSON.
+pub fn record<T: Tables>(tables: &T, before: u64, changes: &[Decided<T::Entity>]) -> Result<Vec<EventRecord>, DbError> {
     let mut records = Vec::new();
     for Decided { change, request, at } in changes {
         let topic = T::topic(&change.next);
@@ -131,7 +138,6 @@ pub async fn record<T: Tables>(
             records.push(EventRecord { topic, offset, kind, data, at: *at, request });
         }
     }
-    events::append_at(conn, &records).await?;
     Ok(records)
 }
 

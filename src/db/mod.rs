@@ -62,7 +62,7 @@ use self::doubts::Doubts;
 use self::readers::ReadJob;
 
 pub use self::conn::{Columns, Conn, RunQueryDsl};
-pub(crate) use self::conn::{ROWS, ROWS_KEPT, each, many};
+pub(crate) use self::conn::{PgConn, ROWS, ROWS_KEPT, each, many};
 pub use self::doubts::Settled;
 pub use self::error::{Constraint, DbError};
 pub use self::instance_lease::{HeldBy, InstanceLease};

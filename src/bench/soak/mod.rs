@@ -4,7 +4,7 @@
 //! At first only the ordinary users (50 by default) run, for a fifth of the time; this gives their usual latency. Then
 //! they run for the whole time beside the attackers. The bench fails if an ordinary user gets a 5xx, if their 99th
 //! percentile is more than five times the usual one, or if memory at the end is more than a tenth above its level after
-//! five minutes. The memory is the server's own, without the pages of the database file that the operating system
+//! five minutes. At last nobody asks for anything, which shows how much of the memory comes back. The memory is the server's own, without the pages of the database file that the operating system
 //! caches, which grow with the database.
 
 mod attack;
@@ -24,6 +24,7 @@ use tokio::task::JoinSet;
 
 use super::memory::{own_kib, peak_kib};
 use super::people;
+use super::processor::time_used;
 use crate::api_client::account::ClientAccount;
 use crate::api_client::answer::ProjectAnswer;
 use crate::api_client::caller::{ApiClient, http};
@@ -38,6 +39,8 @@ const SETTLED: Duration = Duration::from_secs(5 * 60);
 /// Memory rises and falls with each document, so means over this long are compared.
 const MEAN: Duration = MINUTE;
 const LOOK: Duration = Duration::from_secs(1);
+/// How long nobody asks for anything at the end: longer than idle actors stay in memory.
+const REST: Duration = Duration::from_secs(2 * 60);
 /// The largest accepted ratios: memory at the end to the reference level, and p99 beside attackers to p99 alone.
 const MOST_MEMORY: f64 = 1.10;
 const MOST_P99: f64 = 5.0;
@@ -69,9 +72,16 @@ pub async fn measure(arguments: &Soak) -> Result<(), String> {
     );
     let alone = Arc::new(Tally::new());
     let going = begin(&callers, &alone);
+    let used = time_used(server.process_id())?;
     watch(&server, &alone, time / 5).await?;
+    let used = time_used(server.process_id())?.saturating_sub(used);
     drop(going);
-    println!("alone: {}\n\nThe same users beside attackers, for {} s:", alone.line(), time.as_secs());
+    println!(
+        "alone: {}; {:.0} µs of the server's processor time for each\n\nThe same users beside attackers, for {} s:",
+        alone.line(),
+        used.as_secs_f64() * 1e6 / alone.calls().max(1) as f64,
+        time.as_secs()
+    );
 
     let beside = Arc::new(Tally::new());
     let attack = Attack { server: super::address(&server)?, callers: attackers }.begin().await?;
@@ -79,6 +89,8 @@ pub async fn measure(arguments: &Soak) -> Result<(), String> {
     let memory = watch(&server, &beside, time).await?;
     drop((going, attack));
     println!("beside attackers: {}", beside.line());
+    tokio::time::sleep(REST).await;
+    println!("after {} s without load: {} KiB", REST.as_secs(), own_kib(server.process_id())?);
     alone.messages().iter().chain(&beside.messages()).for_each(|message| println!("  {message}"));
     judge(&alone, &beside, &memory, peak_kib(server.process_id())?)
 }

@@ -4,12 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actors::event_kind::EventKind;
+use actors::ids::Id;
 use actors::live::{EventRecord, RequestId, Topic, TopicKind};
 use actors::time::Time;
+use diesel::ExpressionMethods;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use super::super::{Constraint, Db, DbError, events, sweep};
+use super::super::events::{ChosenOffsets, with_events};
+use super::super::schema::topics;
+use super::super::{Constraint, Db, DbError, Key, events, sweep};
 use super::{assert_is_by_index, on_both, plan, run};
 
 fn topic() -> Topic {
@@ -71,13 +75,41 @@ async fn an_offset_is_given_once() {
         let append = move |offset| {
             let db = db.clone();
             async move {
-                db.write(move |conn| Box::pin(async move { events::append_at(conn, &[event(topic, offset)]).await }))
-                    .await
+                db.write(move |conn| {
+                    Box::pin(async move { ChosenOffsets::of(&[event(topic, offset)])?.append(conn).await })
+                })
+                .await
             }
         };
         append(1).await.unwrap();
         append(2).await.unwrap();
         assert!(matches!(append(2).await, Err(DbError::Violated(Constraint::Unique, _))));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn events_are_not_appended_after_a_statement_that_failed() {
+    on_both(async |db| {
+        let topic = topic();
+        let taken = db.write(move |conn| {
+            Box::pin(async move {
+                ChosenOffsets::of(&[event(topic, 1)])?.append(conn).await?;
+                let next = ChosenOffsets::of(&[event(topic, 2)])?;
+                let again = diesel::insert_into(topics::table);
+                let again = again.values((
+                    topics::topic.eq(topic.to_string()),
+                    topics::epoch.eq(Key(Id::<events::Epoch>::generate())),
+                    topics::last.eq(7),
+                ));
+                let (inserted, appended) = with_events!(conn, next, execute(again));
+                inserted?;
+                appended
+            })
+        });
+        assert!(matches!(taken.await, Err(DbError::Violated(Constraint::Unique, _))));
+        let head = db.read(move |conn| Box::pin(events::head(conn, topic))).await.unwrap();
+        assert_eq!(head, None, "the whole transaction was rolled back");
     })
     .await;
 }
@@ -91,7 +123,7 @@ async fn only_what_is_old_and_many_is_forgotten() {
             .write(move |conn| {
                 Box::pin(async move {
                     for offset in [1, 2, 3, last] {
-                        events::append_at(conn, &[event(topic, offset)]).await?;
+                        ChosenOffsets::of(&[event(topic, offset)])?.append(conn).await?;
                     }
                     let name = topic.to_string();
                     let soon = events::forget_old(conn, &name, at() + Duration::from_secs(60), 500).await?;

@@ -2,7 +2,7 @@
 //! separate the two.
 
 use actors::event_kind::EventKind;
-use actors::live::{EventRecord, RequestId, Topic, TopicKind};
+use actors::live::{Change, EventRecord, RequestId, Topic, TopicKind};
 use actors::meeting::{Event, Meeting, Participant, Presence};
 use actors::time::Time;
 
@@ -50,12 +50,23 @@ pub async fn admitted(
     Ok(Ok(records))
 }
 
+/// Whether a meeting has invitations, open or not. [`follow`] wants to know it only for what [`is_shown`].
+#[derive(Debug, Clone, Copy)]
+pub struct HasInvitations(pub bool);
+
+/// Whether the change shows in calendar entries.
+pub fn is_shown(before: &Meeting, change: &Change<Meeting>) -> bool {
+    let after = &change.next;
+    let is_cancelled = |event: &Event| matches!(event, Event::Cancelled { .. });
+    before.scheduled_at != after.scheduled_at || before.title != after.title || change.events.iter().any(is_cancelled)
+}
+
 /// Applies an event of the meeting to its invitations. Returns whether a job was enqueued.
 pub async fn follow(
     conn: &mut Conn,
-    before: &Meeting,
-    meeting: &Meeting,
+    (before, meeting): (&Meeting, &Meeting),
     event: &Event,
+    HasInvitations(has_any): HasInvitations,
     now: Time,
     request: &RequestId,
 ) -> Result<bool, DbError> {
@@ -67,14 +78,14 @@ pub async fn follow(
                     store::set_expiry(conn, one.id, model::expiry(one.last_sent_at, meeting.scheduled_at)).await?;
                 }
             }
-            if (is_elsewhen || before.title != meeting.title) && store::outdated::has_any(conn, meeting.id).await? {
+            if (is_elsewhen || before.title != meeting.title) && has_any {
                 calendar_updates::enqueue(conn, meeting.id, now, request).await?;
                 return Ok(true);
             }
         }
         Event::Cancelled { .. } => {
             store::revoke_all_open(conn, meeting.id, now).await?;
-            if store::outdated::has_any(conn, meeting.id).await? {
+            if has_any {
                 calendar_updates::enqueue(conn, meeting.id, now, request).await?;
                 return Ok(true);
             }

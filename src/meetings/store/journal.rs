@@ -6,7 +6,7 @@
 //! their order.
 
 use actors::event_kind::EventKind;
-use actors::ids::Id;
+use actors::ids::{Id, Invitation};
 use actors::live::{Batch, Decided, EventRecord, Live, RequestId, Topic};
 use actors::meeting::{Event, Meeting, RecordingEvent};
 use actors::time::Time;
@@ -15,16 +15,17 @@ use diesel::{ExpressionMethods, QueryDsl};
 
 use super::row::Row;
 use super::{find, find_all, live, topic};
+use crate::db::events::{ChosenOffsets, with_events};
 use crate::db::journal::{DbJournal, NotSaved, Tables};
 use crate::db::schema::meetings;
-use crate::db::{Conn, DbError, Key, RunQueryDsl, kept, number};
+use crate::db::{Conn, DbError, Key, kept, number};
 use crate::jobs::Jobs;
-use crate::meetings::invitations::projection;
+use crate::meetings::invitations::projection::{self, HasInvitations};
 use crate::meetings::media::jobs;
 use crate::meetings::recordings::model::{DeletedRecording, RecordingView};
 use crate::meetings::transcripts::grounding;
 use crate::meetings::transcripts::model::ChangedTranscript;
-use crate::meetings::{consents, exclusion, model, participants, recordings};
+use crate::meetings::{consents, exclusion, invitations, model, participants, recordings};
 
 /// Loads and saves meetings for their actors.
 pub type MeetingJournal = DbJournal<MeetingTables>;
@@ -41,6 +42,7 @@ pub struct MeetingTables {
 #[async_trait]
 impl Tables for MeetingTables {
     type Entity = Meeting;
+    type Related = HasInvitations;
 
     async fn find(conn: &mut Conn, key: Id<Meeting>) -> Result<Option<Meeting>, DbError> {
         find(conn, key).await
@@ -54,25 +56,40 @@ impl Tables for MeetingTables {
         live(conn).await
     }
 
-    async fn update(conn: &mut Conn, before: &Meeting, after: &Meeting) -> Result<bool, DbError> {
-        let stored = diesel::update(meetings::table.find(Key(after.id)));
-        let stored = stored.filter(meetings::revision.eq(number(before.revision)));
-        if kept(stored.set(&Row::from(after))).execute(conn).await? == 0 {
-            return Ok(false);
+    async fn update(
+        conn: &mut Conn,
+        batch: &Batch<Meeting>,
+        own: &ChosenOffsets,
+    ) -> Result<Option<HasInvitations>, DbError> {
+        let (before, after) = (&batch.before, batch.after());
+        let row = Row::from(after);
+        let stored = diesel::update(meetings::table.find(row.id));
+        let update = kept(stored.filter(meetings::revision.eq(number(before.revision))).set(&row));
+        let asks = batch.steps().any(|(was, step)| projection::is_shown(was, &step.change));
+        let (updated, invited, appended) = if asks {
+            with_events!(conn, own, execute(update), load(invitations::store::outdated::any(row.id)))
+        } else {
+            let (updated, appended) = with_events!(conn, own, execute(update));
+            (updated, Ok(Vec::<Key<Invitation>>::new()), appended)
+        };
+        if updated? == 0 {
+            return Ok(None);
         }
+        let has_invitations = HasInvitations(!invited?.is_empty());
+        appended?;
         participants::store::save(conn, after.id, after.participants.changed_since(&before.participants)).await?;
         recordings::store::save(conn, after.id, after.recordings.changed_since(&before.recordings)).await?;
-        Ok(true)
+        Ok(Some(has_invitations))
     }
 
-    async fn follow(&self, conn: &mut Conn, batch: &Batch<Meeting>) -> Result<bool, DbError> {
+    async fn follow(&self, conn: &mut Conn, batch: &Batch<Meeting>, invited: HasInvitations) -> Result<bool, DbError> {
         let (mut offset, mut has_jobs) = (batch.before.revision(), false);
         for (was, Decided { change, request, at }) in batch.steps() {
             let meeting = &change.next;
             for event in &change.events {
                 offset += 1;
                 has_jobs |= save_related(conn, meeting, event, offset, *at, request).await?;
-                has_jobs |= projection::follow(conn, was, meeting, event, *at, request).await?;
+                has_jobs |= projection::follow(conn, (was, meeting), event, invited, *at, request).await?;
             }
             has_jobs |= self.has_rooms && jobs::after(conn, was, change, *at, request).await?;
         }

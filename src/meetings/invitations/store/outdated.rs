@@ -4,21 +4,18 @@ use actors::ids::{self, Id};
 use actors::meeting::Meeting;
 use actors::time::Time;
 use diesel::sql_types::Bool;
-use diesel::{
-    BoolExpressionMethods, ExpressionMethods, IntoSql, NullableExpressionMethods, OptionalExtension, QueryDsl,
-};
+use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, NullableExpressionMethods, QueryDsl};
 
 use super::super::model::Invitation;
 use super::{Row, all};
 use crate::db::schema::meeting_invitations;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
-/// Whether a meeting has any invitations.
-pub async fn has_any(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<bool, DbError> {
-    let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(Key(meeting_id)));
-    let first: Option<Key<ids::Invitation>> =
-        of_meeting.select(meeting_invitations::id).first(conn).await.optional()?;
-    Ok(first.is_some())
+/// Finds one invitation of a meeting, if there is any.
+#[diesel::dsl::auto_type(no_type_alias)]
+pub fn any(meeting_id: Key<Meeting>) -> _ {
+    let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(meeting_id));
+    of_meeting.select(meeting_invitations::id).limit(1_i64)
 }
 
 /// Returns at most `most` invitations whose newest calendar entry has an older version of the meeting and which are to
