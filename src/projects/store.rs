@@ -168,26 +168,36 @@ pub async fn is_busy(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, DbEr
 }
 
 pub async fn counts(conn: &mut Conn, id: Id<ids::Project>) -> Result<Counts, DbError> {
-    let of = Key(id);
-    let items_of = |kind: &'static str| {
-        items::table.filter(items::project_id.eq(of)).filter(items::kind.eq(kind)).count().single_value()
-    };
-    // One statement, because each is a round trip to PostgreSQL, and a transaction of its own on SQLite.
-    let counts = diesel::select((
-        members::table.filter(members::project_id.eq(of)).count().single_value(),
-        documents::table.filter(documents::project_id.eq(of)).count().single_value(),
-        meetings::table.filter(meetings::project_id.eq(of)).count().single_value(),
-        items_of("REQUIREMENT"),
-        items_of("USER_STORY"),
-    ));
-    let counts: [Count; 5] = counts.get_result::<FiveCounts>(conn).await?.into();
-    let [members, documents, meetings, requirements, user_stories] = counts.map(Option::unwrap_or_default);
-    Ok(Counts { members, documents, meetings, requirements, user_stories })
+    let counts = projects::table.find(Key(id)).select(counts_of(projects::id));
+    Ok(read_counts(counts.first(conn).await.optional()?.unwrap_or_default()))
+}
+
+diesel::alias!(members as all_members: AllMembers);
+
+/// Counts what the project of a row has: expressions of the row's own statement, because each statement is a round trip to
+/// PostgreSQL, and a transaction of its own on SQLite.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn counts_of(id: projects::id) -> _ {
+    let requirements = items::table.filter(items::project_id.eq(id)).filter(items::kind.eq("REQUIREMENT"));
+    let stories = items::table.filter(items::project_id.eq(id)).filter(items::kind.eq("USER_STORY"));
+    (
+        all_members.filter(all_members.field(members::project_id).eq(id)).count().single_value(),
+        documents::table.filter(documents::project_id.eq(id)).count().single_value(),
+        meetings::table.filter(meetings::project_id.eq(id)).count().single_value(),
+        requirements.count().single_value(),
+        stories.count().single_value(),
+    )
 }
 
 /// A count of a select is nullable.
 type Count = Option<i64>;
 type FiveCounts = (Count, Count, Count, Count, Count);
+
+fn read_counts(counts: FiveCounts) -> Counts {
+    let counts: [Count; 5] = counts.into();
+    let [members, documents, meetings, requirements, user_stories] = counts.map(Option::unwrap_or_default);
+    Counts { members, documents, meetings, requirements, user_stories }
+}
 
 /// The filter of the list of projects.
 #[derive(Debug, Clone)]
@@ -209,13 +219,8 @@ pub async fn list(
         .filter(is_found(filter.search.as_ref(), |pattern| {
             contains(projects::name, pattern).or(contains(projects::description, pattern))
         }));
-    let (rows, total): (Vec<(ProjectRow, String)>, _) =
-        page_of!(conn, page, listed, projects::id, (ProjectRow::columns(), members::role));
-    let found = page.list(rows, total, |(row, _)| row.id.0.uuid());
-    let mut items = Vec::with_capacity(found.items.len());
-    for (row, role) in found.items {
-        let counts = counts(conn, row.id.0).await?;
-        items.push((row.try_into()?, role_of(&role)?, counts));
-    }
-    Ok(List { items, next_cursor: found.next_cursor, total_count: found.total_count })
+    let columns = (ProjectRow::columns(), members::role, counts_of(projects::id));
+    let (rows, total): (Vec<(ProjectRow, String, FiveCounts)>, _) = page_of!(conn, page, listed, projects::id, columns);
+    page.list(rows, total, |(row, ..)| row.id.0.uuid())
+        .try_map(|(row, role, counts)| Ok((row.try_into()?, role_of(&role)?, read_counts(counts))))
 }

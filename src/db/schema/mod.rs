@@ -420,9 +420,13 @@ diesel::table! {
     }
 }
 
-// Only tables that are joined: each pair costs implementations that the compiler has to check.
+// Only tables that appear in one query: each pair costs implementations that the compiler has to check.
 diesel::allow_tables_to_appear_in_same_query!(meeting_invitations, meetings, members, participants, projects, users,);
 diesel::allow_tables_to_appear_in_same_query!(external_logins, users);
+diesel::allow_tables_to_appear_in_same_query!(documents, projects);
+diesel::allow_tables_to_appear_in_same_query!(documents, members);
+diesel::allow_tables_to_appear_in_same_query!(items, projects);
+diesel::allow_tables_to_appear_in_same_query!(items, members);
 diesel::allow_tables_to_appear_in_same_query!(run_results, runs);
 diesel::allow_tables_to_appear_in_same_query!(projects, runs);
 diesel::allow_tables_to_appear_in_same_query!(meetings, recordings);

@@ -191,13 +191,10 @@ pub async fn of_meetings(conn: &mut Conn, ids: &[Key<Meeting>]) -> Result<HashMa
     Ok(people.into_iter().map(|(meeting_id, people)| (meeting_id, people.into_iter().collect())).collect())
 }
 
-/// Counts the participants of each of these meetings; meetings without participants are left out.
-pub async fn counts(conn: &mut Conn, meetings: &[Key<Meeting>]) -> Result<Vec<(Id<Meeting>, i64)>, DbError> {
-    let of_these = participants::table.filter(participants::meeting_id.eq_any(meetings));
-    let counted =
-        of_these.group_by(participants::meeting_id).select((participants::meeting_id, diesel::dsl::count_star()));
-    let counted: Vec<(Key<Meeting>, i64)> = counted.load(conn).await?;
-    Ok(counted.into_iter().map(|(meeting, count)| (meeting.0, count)).collect())
+/// The number of participants of the meeting of a row.
+#[diesel::dsl::auto_type(no_type_alias)]
+pub fn count(meeting_id: meetings::id) -> _ {
+    participants::table.filter(participants::meeting_id.eq(meeting_id)).count().single_value()
 }
 
 /// Inserts or updates the participants that are new or changed.

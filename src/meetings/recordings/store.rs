@@ -12,7 +12,7 @@ use actors::time::Time;
 use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable};
 
-use crate::db::schema::{recording_chunks, recordings};
+use crate::db::schema::{meetings, recording_chunks, recordings};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, is_wanted, many, number, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
@@ -371,18 +371,19 @@ pub async fn list(
     })
 }
 
-/// Returns the statuses of the newest recordings of several meetings.
-pub async fn newest(conn: &mut Conn, ids: &[Key<Meeting>]) -> Result<HashMap<Id<Meeting>, RecordingStatus>, DbError> {
-    let newest = recordings::table
-        .filter(recordings::meeting_id.eq_any(ids))
-        .order(recordings::id.asc())
-        .select((recordings::meeting_id, recordings::status));
-    let newest: Vec<(Key<Meeting>, String)> = newest.load(conn).await?;
-    let parsed = |(meeting, status): (Key<Meeting>, String)| {
-        let broken = |_| DbError::Broken(format!("a recording of the meeting {} has no status", meeting.0));
-        Ok((meeting.0, status.parse().map_err(broken)?))
-    };
-    newest.into_iter().map(parsed).collect()
+/// The status of the newest recording of the meeting of a row; null without recordings.
+#[diesel::dsl::auto_type(no_type_alias)]
+pub fn newest_status(meeting_id: meetings::id) -> _ {
+    let of_meeting = recordings::table.filter(recordings::meeting_id.eq(meeting_id));
+    of_meeting.order(recordings::id.desc()).select(recordings::status).limit(1_i64).single_value()
+}
+
+/// Reads [`newest_status`].
+///
+/// # Errors
+/// `Broken` when the text is no status.
+pub fn status(meeting_id: Id<Meeting>, text: &str) -> Result<RecordingStatus, DbError> {
+    text.parse().map_err(|_| DbError::Broken(format!("a recording of the meeting {meeting_id} has no status")))
 }
 
 /// Returns the recordings of a meeting.

@@ -94,16 +94,15 @@ pub async fn list(
         .filter(meetings::project_id.eq(Key(project_id)))
         .filter(is_wanted(meetings::status, filter.status))
         .filter(is_found(filter.search.as_ref(), |pattern| contains(meetings::title, pattern)));
-    let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, meetings::id, Row::columns());
-    let found = page.list(rows, total, |row| row.id.0.uuid());
-    let shown: Vec<Key<Meeting>> = found.items.iter().map(|row| row.id).collect();
-    let counts = participants::store::counts(conn, &shown).await?;
-    let newest = recordings::store::newest(conn, &shown).await?;
-    found.try_map(|row| {
-        let id = row.id.0;
-        let participants = counts.iter().find(|(counted, _)| *counted == id).map_or(0, |(_, count)| *count);
+    let columns =
+        (Row::columns(), participants::store::count(meetings::id), recordings::store::newest_status(meetings::id));
+    let (rows, total): (Vec<(Row, Option<i64>, Option<String>)>, _) =
+        page_of!(conn, page, listed, meetings::id, columns);
+    page.list(rows, total, |(row, ..)| row.id.0.uuid()).try_map(|(row, participants, recording)| {
         let meeting = row.meeting(People::default(), Recordings::default())?;
-        Ok(ListedMeeting { meeting, participants, recording: newest.get(&id).copied() })
+        let status = |text: String| recordings::store::status(meeting.id, &text);
+        let recording = recording.map(status).transpose()?;
+        Ok(ListedMeeting { meeting, participants: participants.unwrap_or_default(), recording })
     })
 }
 
