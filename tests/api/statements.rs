@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::openapi_story::{Teller, read};
-use crate::support::{Kind, ServerSetup};
+use crate::support::{Kind, Server, ServerSetup};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/statements.tsv");
 /// How often an operation is repeated: more often while it seems to send more than it may, as a job that it started, or
@@ -43,18 +43,18 @@ fn table() -> Table {
 }
 
 /// The statements that the server has sent since it started.
-async fn sent(teller: &Teller<'_>) -> u64 {
-    let text = teller.server.operator().get("/metrics").await.is(200).text();
+async fn sent(server: &Server) -> u64 {
+    let text = server.operator().get("/metrics").await.is(200).text();
     let line = text.lines().find_map(|line| line.strip_prefix("colloquy_database_statements_total "));
     line.unwrap_or_else(|| panic!("no count of statements in {text}")).parse().unwrap()
 }
 
 /// The statements that reading the count itself takes.
-async fn overhead(teller: &Teller<'_>) -> u64 {
+async fn overhead(server: &Server) -> u64 {
     let mut lowest = u64::MAX;
     for _ in 0..10 {
-        let before = sent(teller).await;
-        lowest = lowest.min(sent(teller).await - before);
+        let before = sent(server).await;
+        lowest = lowest.min(sent(server).await - before);
     }
     lowest
 }
@@ -69,10 +69,10 @@ async fn count(teller: &Teller<'_>, step: &Value, overhead: u64, enough: u64) ->
                 *text = json!(format!("Counted {number}"));
             }
         }
-        let before = sent(teller).await;
+        let before = sent(teller.server).await;
         let answer = teller.request(&step).await;
         assert!(answer.status < 300, "{}: {}", step["operation"], answer.text());
-        lowest = lowest.min(sent(teller).await - before - overhead);
+        lowest = lowest.min(sent(teller.server).await - before - overhead);
         if number >= FEWEST_REPEATS && lowest <= enough {
             break;
         }
@@ -85,7 +85,7 @@ on_both! {
         let server = setup.start(&[]);
         let column = usize::from(setup.kind == Kind::Postgres);
         let mut teller = Teller::of(&server);
-        let overhead = overhead(&teller).await;
+        let overhead = overhead(&server).await;
         let is_recording = std::env::var_os("COLLOQUY_RECORD_STATEMENTS").is_some();
         // What is recorded is the lowest of all repeats.
         let allowed = if is_recording { Table::new() } else { table() };
@@ -124,6 +124,29 @@ on_both! {
             if *count < allowed {
                 println!("{id} sends {count} statements, and its table allows {allowed}");
             }
+        }
+    }
+
+    async fn a_page_of_many_projects_or_meetings_sends_no_more_statements_than_one_of_one(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        for _ in 0..4 {
+            ada.project().await;
+            ada.meeting(&project).await;
+        }
+        for path in ["/api/projects".to_owned(), format!("/api/projects/{project}/meetings")] {
+            let mut lowest = [u64::MAX; 2];
+            // The lowest of several, as the server has work of its own in between.
+            for _ in 0..MOST_REPEATS {
+                for (limit, lowest) in [1, 4].into_iter().zip(&mut lowest) {
+                    let before = sent(&server).await;
+                    let page = ada.client.get(format!("{path}?limit={limit}")).await.is(200);
+                    assert_eq!(page.data()["items"].as_array().map(Vec::len), Some(limit));
+                    *lowest = (*lowest).min(sent(&server).await - before);
+                }
+            }
+            assert_eq!(lowest[0], lowest[1], "{path}");
         }
     }
 }

@@ -69,13 +69,14 @@ on_both! {
         let of = |track: &str| json!({"uploadMode": "CHUNKED", "mimeType": "audio/wav", "trackParticipantId": track});
         let tracks = [Recorder::of(&room, of(&ada)).await, Recorder::of(&room, of(&id)).await];
         start(&room, of(&id)).await.refused(409, "Conflict");
-        for (track, bytes) in tracks.iter().zip([100, 200]) {
+        let meetings = format!("/api/projects/{}/meetings", room.project);
+        for (track, bytes) in tracks.iter().zip([100, 200]).rev() {
             track.chunk(0, &wav(bytes)).await.is(200);
             track.stop(json!({"lastChunkIndex": 0})).await.is(200);
-        }
-        for (track, bytes) in tracks.iter().zip([100, 200]) {
             assert_eq!(track.until("READY").await["mixed"], false);
             assert_eq!(track.content().await.is(200).bytes, wav(bytes));
+            let listed = room.ada.client.get(&meetings).await.is(200);
+            assert_eq!(listed.data()["items"][0]["recordingStatus"], "READY", "that of the newest, which was the first to stop");
         }
         // Only the track of who withdraws is held back; whoever joined may hear the others.
         room.consents(&eve, &id, json!({"recordingConsent": false})).await.is(200);
