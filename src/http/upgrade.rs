@@ -55,8 +55,9 @@ where
     let FramedParts { io, mut codec, read_buf, write_buf, .. } = framed.into_parts();
     let connection = io.connection.clone();
     connection.switch();
-    // Copied, as even an empty rest would keep the whole buffer that the head was read into.
+    // Copied, as even an empty rest would keep the whole buffer that the head was read into; so would the variable.
     let mut incoming = IncomingBytes::new(io, Bytes::copy_from_slice(&read_buf));
+    drop(read_buf);
     let payload: BoxedPayloadStream = Box::pin(incoming.clone());
     let (request, _) = request.replace_payload(Payload::Stream { payload });
     let answered = app.call(request).await;
