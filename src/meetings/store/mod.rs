@@ -85,7 +85,7 @@ pub struct ListedMeeting {
 }
 
 /// With the number of participants and the status of the newest recording.
-type ListedRow = (Row, Option<i64>, Option<String>);
+type ListedMeetingRow = (Row, Option<i64>, Option<String>);
 
 /// Lists a project's meetings, newest first.
 pub async fn list(
@@ -99,7 +99,7 @@ pub async fn list(
         .filter(is_found(filter.search.as_ref(), |pattern| contains(meetings::title, pattern)));
     let columns =
         (Row::columns(), participants::store::count(meetings::id), recordings::store::newest_status(meetings::id));
-    let (rows, total): (Vec<ListedRow>, _) = page_of!(conn, page, listed, meetings::id, columns);
+    let (rows, total): (Vec<ListedMeetingRow>, _) = page_of!(conn, page, listed, meetings::id, columns);
     page.list(rows, total, |(row, ..)| row.id.0.uuid()).try_map(|(row, participants, recording)| {
         let meeting = row.meeting(People::default(), Recordings::default())?;
         let status = |text: String| recordings::store::status(meeting.id, &text);
