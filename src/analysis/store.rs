@@ -232,7 +232,7 @@ pub async fn insert(
         return Ok(None);
     }
     let first = Decided { change: change.clone(), request: Arc::clone(request), at };
-    let mut records = journal::record(&RunTables, 0, std::slice::from_ref(&first))?;
+    let mut records = journal::records_of(&RunTables, 0, std::slice::from_ref(&first))?;
     ChosenOffsets::of(&records)?.append(conn).await?;
     let others = repeat(conn, change.next.project_id, &records).await?;
     records.extend(others);

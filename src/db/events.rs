@@ -126,6 +126,8 @@ impl ChosenOffsets {
         Ok(())
     }
 
+    /// Appends them.
+    ///
     /// # Errors
     /// `Violated(Unique)` when another writer of the same entity has used an offset; otherwise the database error.
     pub async fn append(&self, conn: &mut Conn) -> Result<(), DbError> {
@@ -152,8 +154,8 @@ fn advance_to(head: &TopicRow) -> Kept<impl QueryFragment<Pg> + QueryFragment<Sq
     )
 }
 
-/// Runs statements, then appends events. On PostgreSQL all are sent without waiting in between: one round trip. When one
-/// fails, those after it fail as well, so the first error counts. Returns a tuple of results.
+/// Runs statements in their order, then appends events. On PostgreSQL all are sent without waiting in between: one round
+/// trip. When one fails, those after it fail as well, so the first error counts. Returns a tuple of results.
 ///
 /// `with_events!(conn, events, execute(statement), load(query))`.
 macro_rules! with_events {

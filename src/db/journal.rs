@@ -114,7 +114,7 @@ impl From<NotSaved> for Unsaved {
 /// # Errors
 /// `Conflict` when the stored revision is no longer the one before the changes; otherwise the database error.
 pub async fn write<T: Tables>(tables: &T, conn: &mut Conn, batch: &Batch<T::Entity>) -> Result<Saved, NotSaved> {
-    let mut records = record(tables, batch.before.revision(), &batch.changes)?;
+    let mut records = records_of(tables, batch.before.revision(), &batch.changes)?;
     let own = ChosenOffsets::of(&records)?;
     let Some(related) = T::update(conn, batch, &own).await? else { return Err(NotSaved::Conflict) };
     let has_jobs = tables.follow(conn, batch, related).await?;
@@ -127,7 +127,11 @@ pub async fn write<T: Tables>(tables: &T, conn: &mut Conn, batch: &Batch<T::Enti
 ///
 /// # Errors
 /// `Broken` when an event can't be written as JSON.
-pub fn record<T: Tables>(tables: &T, before: u64, changes: &[Decided<T::Entity>]) -> Result<Vec<EventRecord>, DbError> {
+pub fn records_of<T: Tables>(
+    tables: &T,
+    before: u64,
+    changes: &[Decided<T::Entity>],
+) -> Result<Vec<EventRecord>, DbError> {
     let mut records = Vec::new();
     for Decided { change, request, at } in changes {
         let topic = T::topic(&change.next);

@@ -4,8 +4,8 @@
 //! At first only the ordinary users (50 by default) run, for a fifth of the time; this gives their usual latency. Then
 //! they run for the whole time beside the attackers. The bench fails if an ordinary user gets a 5xx, if their 99th
 //! percentile is more than five times the usual one, or if memory at the end is more than a tenth above its level after
-//! five minutes. At last nobody asks for anything, which shows how much of the memory comes back. The memory is the server's own, without the pages of the database file that the operating system
-//! caches, which grow with the database.
+//! five minutes. At last nobody asks for anything, which shows how much of the memory comes back. The memory is the
+//! server's own, without the pages of the database file that the operating system caches, which grow with the database.
 
 mod attack;
 mod documents;

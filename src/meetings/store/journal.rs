@@ -67,6 +67,7 @@ impl Tables for MeetingTables {
         let update = kept(stored.filter(meetings::revision.eq(number(before.revision))).set(&row));
         let asks = batch.steps().any(|(was, step)| projection::is_shown(was, &step.change));
         let (updated, invited, appended) = if asks {
+            // Not by RETURNING: whoever invites locks the row, and an update that waited for it would not see the invitation.
             with_events!(conn, own, execute(update), load(invitations::store::outdated::any(row.id)))
         } else {
             let (updated, appended) = with_events!(conn, own, execute(update));
