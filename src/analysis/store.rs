@@ -17,11 +17,13 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 
 use super::model::AiAnalysisRun;
 use super::{proposals, results};
-use crate::db::events::{ChosenOffsets, with_events};
+use crate::db::events::ChosenOffsets;
 use crate::db::journal::{self, DbJournal, NotSaved, Tables};
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Retention;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, events, is_wanted, kept, number, page_of};
+use crate::db::{
+    At, AtOnce, Columns, Conn, DbError, Key, RunQueryDsl, at_once, events, is_wanted, kept, number, page_of,
+};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::meetings::transcripts::grounding;
@@ -282,7 +284,7 @@ impl Tables for RunTables {
         all_unfinished(conn).await
     }
 
-    async fn update(conn: &mut Conn, batch: &Batch<Run>, own: &ChosenOffsets) -> Result<Option<()>, DbError> {
+    async fn update(conn: AtOnce<'_>, batch: &Batch<Run>) -> Result<Option<()>, DbError> {
         let row = RunRow::try_from(batch.after())?;
         let stored = runs::revision.eq(number(batch.before.revision));
         let updated = kept(diesel::update(runs::table.find(row.id)).filter(stored).set((
@@ -300,12 +302,8 @@ impl Tables for RunTables {
             runs::updated_at.eq(row.updated_at),
             runs::taken_up.eq(row.taken_up),
         )));
-        let (updated, appended) = with_events!(conn, own, execute(updated));
-        if updated? == 0 {
-            return Ok(None);
-        }
-        appended?;
-        Ok(Some(()))
+        let (updated,) = at_once!(conn, execute(updated));
+        Ok((updated? > 0).then_some(()))
     }
 
     async fn follow(&self, conn: &mut Conn, batch: &Batch<Run>, (): ()) -> Result<bool, DbError> {

@@ -9,18 +9,17 @@ use actors::event_kind::EventKind;
 use actors::ids::Id;
 use actors::live::{EventRecord, RequestId, Topic};
 use actors::time::Time;
-use diesel::pg::Pg;
-use diesel::query_builder::QueryFragment;
 use diesel::sql_types::{BigInt, Text as SqlText};
-use diesel::sqlite::Sqlite;
+use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, QueryableByName, Selectable};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::Db;
-use super::conn::{Columns, Conn, PgConn, ROWS_KEPT, RunQueryDsl, each, many};
+use super::at_once::{in_order, kept_parts};
+use super::conn::{Columns, Conn, PgConn, RunQueryDsl, each};
 use super::error::DbError;
-use super::kept::{Kept, kept};
+use super::kept::kept;
 use super::schema::{events, topics};
 use super::sql::{At, Key};
 use super::sweep::{PAGE, in_pages};
@@ -53,6 +52,19 @@ struct TopicRow {
     last: i64,
 }
 
+/// Sets the last offset of topics, and creates those of first events.
+macro_rules! advance_to {
+    ($heads:expr) => {
+        kept(
+            diesel::insert_into(topics::table)
+                .values($heads)
+                .on_conflict(topics::topic)
+                .do_update()
+                .set(topics::last.eq(excluded(topics::last))),
+        )
+    };
+}
+
 /// Appends an event with the topic's next offset.
 ///
 /// # Errors
@@ -76,38 +88,36 @@ pub async fn append(
     insert(conn, topic, position, kind, data, at, request).await
 }
 
-/// Events of one topic, whose offsets were chosen by the caller: the revisions of a live entity.
+/// Events whose offsets were chosen by the caller: the revisions of live entities.
 pub struct ChosenOffsets {
     rows: Vec<EventRow>,
-    /// `None` without events.
-    head: Option<TopicRow>,
+    /// The last event of each topic.
+    heads: Vec<TopicRow>,
 }
 
 impl ChosenOffsets {
+    /// The events of a topic must follow each other.
+    ///
     /// # Errors
     /// `Broken` when an offset is too large.
-    pub fn of(records: &[EventRecord]) -> Result<Self, DbError> {
-        let row = |record: &EventRecord| {
-            Ok(EventRow {
+    pub fn of<'r>(records: impl IntoIterator<Item = &'r EventRecord>) -> Result<Self, DbError> {
+        let (mut rows, mut heads) = (Vec::new(), Vec::<TopicRow>::new());
+        for record in records {
+            let row = EventRow {
                 topic: record.topic.to_string(),
                 position: position(record.offset)?,
                 kind: record.kind.to_string(),
                 data: record.data.to_string(),
                 at: At(record.at),
                 request_id: record.request.to_string(),
-            })
-        };
-        let rows = records.iter().map(row).collect::<Result<_, DbError>>()?;
-        let head = |end: &EventRecord| {
-            let last = position(end.offset)?;
-            Ok::<_, DbError>(TopicRow { topic: end.topic.to_string(), epoch: Key(Id::generate()), last })
-        };
-        Ok(Self { rows, head: records.last().map(head).transpose()? })
-    }
-
-    /// Whether they are few enough for [`Self::append_at_once`].
-    pub fn are_few(&self) -> bool {
-        self.rows.len() <= ROWS_KEPT
+            };
+            match heads.last_mut() {
+                Some(head) if head.topic == row.topic => head.last = row.position,
+                _ => heads.push(TopicRow { topic: row.topic.clone(), epoch: Key(Id::generate()), last: row.position }),
+            }
+            rows.push(row);
+        }
+        Ok(Self { rows, heads })
     }
 
     /// Appends them on PostgreSQL without waiting in between: one round trip, which other statements may share.
@@ -115,14 +125,15 @@ impl ChosenOffsets {
     /// # Errors
     /// As [`Self::append`].
     pub async fn append_at_once(&self, pg: &PgConn) -> Result<(), DbError> {
-        let Some(head) = &self.head else { return Ok(()) };
-        let insert = kept(diesel::insert_into(events::table).values(&self.rows));
-        let insert = diesel_async::RunQueryDsl::execute(insert, &mut &*pg);
-        let advance = diesel_async::RunQueryDsl::execute(advance_to(head), &mut &*pg);
-        // A failed INSERT fails the other as well, so its error counts.
-        let (inserted, advanced) = tokio::join!(biased; insert, advance);
-        inserted?;
-        advanced?;
+        let inserts = kept_parts(&self.rows).map(async |some| {
+            let insert = kept(diesel::insert_into(events::table).values(some));
+            diesel_async::RunQueryDsl::execute(insert, &mut &*pg).await
+        });
+        let advances = kept_parts(&self.heads)
+            .map(async |some| diesel_async::RunQueryDsl::execute(advance_to!(some), &mut &*pg).await);
+        // A failed INSERT fails the others as well, so its error counts.
+        let (inserted, advanced) = tokio::join!(biased; in_order(inserts), in_order(advances));
+        inserted.into_iter().chain(advanced).try_for_each(|done| done.map(|_| ()))?;
         Ok(())
     }
 
@@ -131,49 +142,20 @@ impl ChosenOffsets {
     /// # Errors
     /// `Violated(Unique)` when another writer of the same entity has used an offset; otherwise the database error.
     pub async fn append(&self, conn: &mut Conn) -> Result<(), DbError> {
-        let Some(head) = &self.head else { return Ok(()) };
         match conn {
-            Conn::Pg(pg) if self.are_few() => self.append_at_once(pg).await,
-            _ => {
-                many!(conn, &self.rows, |some| diesel::insert_into(events::table).values(some));
-                advance_to(head).execute(conn).await?;
+            Conn::Pg(pg) => self.append_at_once(pg).await,
+            Conn::Sqlite(_) => {
+                for row in &self.rows {
+                    diesel::insert_into(events::table).values(row).execute(conn).await?;
+                }
+                for head in &self.heads {
+                    advance_to!(head).execute(conn).await?;
+                }
                 Ok(())
             }
         }
     }
 }
-
-/// Sets the topic's last offset, and creates the topic with its first event.
-fn advance_to(head: &TopicRow) -> Kept<impl QueryFragment<Pg> + QueryFragment<Sqlite> + Send> {
-    kept(
-        diesel::insert_into(topics::table)
-            .values(head)
-            .on_conflict(topics::topic)
-            .do_update()
-            .set(topics::last.eq(head.last)),
-    )
-}
-
-/// Runs statements in their order, then appends events. On PostgreSQL all are sent without waiting in between: one round
-/// trip. When one fails, those after it fail as well, so the first error counts. Returns a tuple of results.
-///
-/// `with_events!(conn, events, execute(statement), load(query))`.
-macro_rules! with_events {
-    ($conn:expr, $events:expr, $($run:ident($statement:expr)),+) => {
-        match &mut *$conn {
-            $crate::db::Conn::Pg(pg) if $events.are_few() => {
-                let pg: &$crate::db::PgConn = pg;
-                tokio::join!(
-                    biased;
-                    $(diesel_async::RunQueryDsl::$run($statement, &mut &*pg)),+,
-                    $events.append_at_once(pg)
-                )
-            }
-            conn => ($($crate::db::RunQueryDsl::$run($statement, conn).await),+, $events.append(conn).await),
-        }
-    };
-}
-pub(crate) use with_events;
 
 /// Returns the events after an offset, in order, at most `limit` of them.
 ///

@@ -29,18 +29,23 @@ pub(super) fn is_late() -> bool {
     IN_JOB.try_with(|until| Instant::now() >= *until).unwrap_or(false)
 }
 
+/// Runs the work of a job that has a deadline.
+pub(super) async fn in_job<W: Future>(until: Instant, work: W) -> W::Output {
+    IN_JOB.scope(until, work).await
+}
+
 /// A job with its types erased.
 pub(super) trait DbJob: Send {
     /// Returns whether to run it: its caller still waits.
-    fn begin(&self) -> bool;
+    fn begin(&mut self) -> bool;
     /// Runs the job and returns whether to commit its writes. Called at most once.
     fn run<'c>(&'c mut self, conn: &'c mut Conn, until: Instant) -> BoxFuture<'c, bool>;
     /// Replaces the job's own result with `failed`.
     fn spoil(&mut self, failed: DbError);
     /// Sends the result to the caller: the job has ended.
     fn answer(self: Box<Self>);
-    /// Answers `Unknown` to the caller, and returns the [`Course`] to drop once the outcome is known.
-    fn answer_unknown(self: Box<Self>, why: String) -> Option<Course>;
+    /// Answers `Unknown` to the caller, and returns what to drop once the outcome is known.
+    fn answer_unknown(self: Box<Self>, why: String) -> Vec<Course>;
 }
 
 struct PendingJob<T, E, F> {
@@ -68,14 +73,14 @@ where
     E: From<DbError> + Send + 'static,
     F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
 {
-    fn begin(&self) -> bool {
+    fn begin(&mut self) -> bool {
         self.course.as_ref().map_or(!self.to.is_closed(), Course::begin)
     }
 
     fn run<'c>(&'c mut self, conn: &'c mut Conn, until: Instant) -> BoxFuture<'c, bool> {
         async move {
             let Some(work) = self.work.take() else { return false };
-            let outcome = IN_JOB.scope(until, work(conn)).await;
+            let outcome = in_job(until, work(conn)).await;
             let commits = outcome.is_ok();
             self.outcome = Some(outcome);
             commits
@@ -94,13 +99,13 @@ where
         let _ = self.to.send(outcome);
     }
 
-    fn answer_unknown(mut self: Box<Self>, why: String) -> Option<Course> {
+    fn answer_unknown(mut self: Box<Self>, why: String) -> Vec<Course> {
         let course = self.course.take();
         // Before the caller can send another request.
         course.iter().for_each(Course::doubt);
         self.spoil(DbError::Unknown(why));
         self.answer();
-        course
+        course.into_iter().collect()
     }
 }
 

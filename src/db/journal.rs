@@ -1,6 +1,7 @@
 //! The journal of live entities on the database: loads them, and saves a batch of changes together with the events that
 //! record them, in one transaction. What an area's tables look like, it says in [`Tables`].
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use actors::event_kind::EventKind;
@@ -8,14 +9,23 @@ use actors::live::{Batch, Decided, EventRecord, Journal, Live, StoreUnavailable,
 use async_trait::async_trait;
 
 use super::Db;
-use super::conn::Conn;
+use super::at_once::{AtOnce, in_order};
+use super::conn::{Conn, PgConn};
 use super::error::DbError;
 use super::events::ChosenOffsets;
+use super::group_commit::GroupCommit;
 
 /// Loads and saves the entities of some tables for their actors.
-pub struct DbJournal<T> {
-    pub db: Db,
-    pub tables: T,
+pub struct DbJournal<T: Tables> {
+    db: Db,
+    tables: T,
+    shared: GroupCommit<T>,
+}
+
+impl<T: Tables> DbJournal<T> {
+    pub fn new(db: Db, tables: T) -> Self {
+        Self { shared: GroupCommit::new(db.clone(), tables.clone()), db, tables }
+    }
 }
 
 /// The key of the entities of some tables.
@@ -42,13 +52,15 @@ pub trait Tables: Clone + Send + Sync + 'static {
     /// Returns the keys of all entities that must be awake.
     async fn awake(conn: &mut Conn) -> Result<Vec<KeyOf<Self>>, DbError>;
 
-    /// Updates the rows of an entity if the stored revision is still the one before the changes, and appends their
-    /// events. Returns `None` if it is not; the transaction is rolled back then.
-    async fn update(
-        conn: &mut Conn,
-        batch: &Batch<Self::Entity>,
-        own: &ChosenOffsets,
-    ) -> Result<Option<Self::Related>, DbError>;
+    /// Whether a save may share its transaction with those of other entities, see [`GroupCommit`]: if it locks no row beside
+    /// the entity's own, which other transactions could lock in another order.
+    fn may_share(_: &Batch<Self::Entity>) -> bool {
+        false
+    }
+
+    /// Updates the row of an entity if the stored revision is still the one before the changes; events are appended in the
+    /// same round trip. Returns `None` if it is not; the transaction is rolled back then.
+    async fn update(conn: AtOnce<'_>, batch: &Batch<Self::Entity>) -> Result<Option<Self::Related>, DbError>;
 
     /// Writes what the changes entail in other rows. Returns whether a job was enqueued.
     async fn follow(
@@ -81,6 +93,7 @@ pub trait Tables: Clone + Send + Sync + 'static {
 }
 
 /// What a batch left behind: the events to publish, and whether it enqueued a job.
+#[derive(Default)]
 pub struct Saved {
     pub records: Vec<EventRecord>,
     pub has_jobs: bool,
@@ -109,18 +122,47 @@ impl From<NotSaved> for Unsaved {
     }
 }
 
-/// Writes a batch of changes in the caller's transaction.
+/// Writes the changes of different entities in the caller's transaction, each entity's in one batch.
 ///
 /// # Errors
-/// `Conflict` when the stored revision is no longer the one before the changes; otherwise the database error.
-pub async fn write<T: Tables>(tables: &T, conn: &mut Conn, batch: &Batch<T::Entity>) -> Result<Saved, NotSaved> {
-    let mut records = records_of(tables, batch.before.revision(), &batch.changes)?;
-    let own = ChosenOffsets::of(&records)?;
-    let Some(related) = T::update(conn, batch, &own).await? else { return Err(NotSaved::Conflict) };
-    let has_jobs = tables.follow(conn, batch, related).await?;
-    let others = T::announce(conn, batch, &records).await?;
-    records.extend(others);
-    Ok(Saved { records, has_jobs })
+/// `Conflict` when a stored revision is no longer the one before the changes; otherwise the database error. Then all of it
+/// must be rolled back.
+pub async fn write<T: Tables, B: Borrow<Batch<T::Entity>> + Sync>(
+    tables: &T,
+    conn: &mut Conn,
+    batches: &[B],
+) -> Result<Vec<Saved>, NotSaved> {
+    let records = batches.iter().map(|batch| {
+        let Batch { before, changes } = batch.borrow();
+        records_of(tables, before.revision(), changes)
+    });
+    let records = records.collect::<Result<Vec<_>, _>>()?;
+    let own = ChosenOffsets::of(records.iter().flatten())?;
+    let (updated, appended) = match conn {
+        Conn::Pg(pg) => {
+            let pg: &PgConn = pg;
+            let updates = batches.iter().map(|batch| T::update(AtOnce::Pg(pg), batch.borrow()));
+            tokio::join!(biased; in_order(updates), own.append_at_once(pg))
+        }
+        Conn::Sqlite(lite) => {
+            let mut updated = Vec::with_capacity(batches.len());
+            for batch in batches {
+                updated.push(T::update(AtOnce::Sqlite(lite), batch.borrow()).await);
+            }
+            (updated, own.append(conn).await)
+        }
+    };
+    let related: Vec<T::Related> =
+        updated.into_iter().map(|related| related?.ok_or(NotSaved::Conflict)).collect::<Result<_, _>>()?;
+    appended?;
+    let mut saved = Vec::with_capacity(batches.len());
+    for ((batch, mut records), related) in batches.iter().zip(records).zip(related) {
+        let has_jobs = tables.follow(conn, batch.borrow(), related).await?;
+        let others = T::announce(conn, batch.borrow(), &records).await?;
+        records.extend(others);
+        saved.push(Saved { records, has_jobs });
+    }
+    Ok(saved)
 }
 
 /// Returns the events of changes for the topic of their entity, which had the revision `before`.
@@ -156,9 +198,14 @@ impl<T: Tables> Journal<T::Entity> for DbJournal<T> {
     }
 
     async fn save(&self, group: Arc<Batch<T::Entity>>) -> Result<Vec<EventRecord>, Unsaved> {
-        let tables = self.tables.clone();
-        let saved = self.db.write(move |conn| Box::pin(async move { write(&tables, conn, &group).await }));
-        let Saved { records, has_jobs } = saved.await.map_err(Unsaved::from)?;
+        let Saved { records, has_jobs } = match self.shared.save(&group).await.map_err(NotSaved::from)? {
+            Some(saved) => saved,
+            None => {
+                let tables = self.tables.clone();
+                let alone = self.db.write(move |conn| Box::pin(async move { write(&tables, conn, &[group]).await }));
+                alone.await.map_err(Unsaved::from)?.pop().unwrap_or_default()
+            }
+        };
         if has_jobs {
             self.tables.wake_jobs();
         }

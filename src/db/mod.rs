@@ -21,11 +21,13 @@
 //! The caller chooses the error type of a job: anything with `From<DbError>`. Everything runs on a dedicated runtime,
 //! so that the caller may be any actix worker, arbiter or test: a connection dies with the runtime that opened it.
 
+mod at_once;
 mod conn;
 mod connect;
 mod doubts;
 mod error;
 pub mod events;
+mod group_commit;
 pub mod idempotency;
 mod instance_lease;
 mod job;
@@ -59,10 +61,13 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::Instant;
 
 use self::doubts::Doubts;
+use self::job::DbJob;
 use self::readers::ReadJob;
 
+pub use self::at_once::AtOnce;
+pub(crate) use self::at_once::at_once;
 pub use self::conn::{Columns, Conn, RunQueryDsl};
-pub(crate) use self::conn::{PgConn, ROWS, ROWS_KEPT, each, many};
+pub(crate) use self::conn::{ROWS, ROWS_KEPT, each, many};
 pub use self::doubts::Settled;
 pub use self::error::{Constraint, DbError};
 pub use self::instance_lease::{HeldBy, InstanceLease};
@@ -261,34 +266,38 @@ impl Db {
     {
         refuse_nested("write")?;
         let (caller, course) = self.open.doubts.write();
-        let (mut job, answer) = job::ask(job, Some(course));
+        let (job, answer) = job::ask(job, Some(course));
         match self.open.backend.as_ref() {
             // Writes in doubt are ahead of it in the single queue.
             Backend::Sqlite(sqlite) => sqlite.writer.take(job)?,
             Backend::Postgres(_) => {
                 let permit = Arc::clone(&self.open.writes).try_acquire_owned().map_err(|_full| DbError::Busy)?;
-                let (backend, doubts, limit) =
-                    (Arc::clone(&self.open.backend), self.open.doubts.clone(), self.open.limit);
-                self.open.handle.spawn(async move {
-                    let Backend::Postgres(postgres) = backend.as_ref() else { return };
-                    let deadline = Instant::now() + limit;
-                    match guarded {
-                        Fencing::Not => postgres.write_guarded(None, job, deadline).await,
-                        Fencing::ByTheLease => match doubts.settle_within(limit / 2).await {
-                            Ok(()) => postgres.write(job, deadline).await,
-                            Err(failed) => {
-                                job.spoil(failed);
-                                job.answer();
-                            }
-                        },
-                    }
-                    drop(permit);
-                });
+                self.start_write(guarded, job, permit);
             }
         }
         let answer = received(answer).await;
         caller.answered();
         answer
+    }
+
+    /// Starts a write on PostgreSQL; `held` is dropped when its outcome is known.
+    fn start_write(&self, guarded: Fencing, mut job: Box<dyn DbJob>, held: impl Send + 'static) {
+        let (backend, doubts, limit) = (Arc::clone(&self.open.backend), self.open.doubts.clone(), self.open.limit);
+        self.open.handle.spawn(async move {
+            let Backend::Postgres(postgres) = backend.as_ref() else { return };
+            let deadline = Instant::now() + limit;
+            match guarded {
+                Fencing::Not => postgres.write_guarded(None, job, deadline).await,
+                Fencing::ByTheLease => match doubts.settle_within(limit / 2).await {
+                    Ok(()) => postgres.write(job, deadline).await,
+                    Err(failed) => {
+                        job.spoil(failed);
+                        job.answer();
+                    }
+                },
+            }
+            drop(held);
+        });
     }
 
     /// Waits until the outcome of every started write whose caller didn't learn it is known and visible to readers. The

@@ -148,10 +148,10 @@ impl Postgres {
                 Err(CommitError::Unknown(why)) => {
                     self.drop_late(conn);
                     tracing::error!(why, transaction, "the outcome of a write is unknown");
-                    let course = job.answer_unknown(why);
+                    let courses = job.answer_unknown(why);
                     self.settle(transaction).await;
                     tracing::info!(transaction, "the outcome of a write is settled");
-                    return drop(course);
+                    return drop(courses);
                 }
             },
             // Without COMMIT nothing is written: the database rolls back what a lost connection had open.

@@ -119,7 +119,7 @@ impl WriterLoop {
                 self.note(order);
             }
             // Drops queued jobs whose callers have gone: they never started, so they leave no doubt.
-            self.waiting.retain(|job| job.begin());
+            self.waiting.retain_mut(|job| job.begin());
             if !self.waiting.is_empty() {
                 self.write_batch().await;
             }

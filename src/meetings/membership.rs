@@ -91,8 +91,8 @@ impl MeetingParticipantsHook {
             return Ok(Vec::new());
         }
         let group = Batch { before, changes: vec![Decided { change, request: request.clone(), at: *at }] };
-        match journal::write(&self.tables, conn, &group).await {
-            Ok(saved) => Ok(saved.records),
+        match journal::write(&self.tables, conn, &[group]).await {
+            Ok(saved) => Ok(saved.into_iter().flat_map(|saved| saved.records).collect()),
             Err(NotSaved::Failed(failed)) => Err(failed),
             Err(NotSaved::Conflict) => Err(DbError::Unavailable(format!("the meeting {id} changed in the meantime"))),
         }

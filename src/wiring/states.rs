@@ -203,8 +203,8 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     let registries = RegistryFactory { core: &core, arbiters: &arbiters, metrics: &mailboxes, idle };
     let media = others::media_server(&settings.livekit)?;
     let tables = MeetingTables { app_url: core.url.clone(), jobs: core.jobs.clone(), has_rooms: media.is_some() };
-    let live_meetings = registries.create(MeetingJournal { db: core.db.clone(), tables: tables.clone() });
-    let live_runs = registries.create(RunJournal { db: core.db.clone(), tables: RunTables });
+    let live_meetings = registries.create(MeetingJournal::new(core.db.clone(), tables.clone()));
+    let live_runs = registries.create(RunJournal::new(core.db.clone(), RunTables));
 
     let membership_hook = meetings::membership::MeetingParticipantsHook {
         tables,

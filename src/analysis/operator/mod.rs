@@ -129,10 +129,7 @@ pub async fn cancel(db: &Db, id: Id<Run>, now: Time) -> Result<(), ApiError> {
 
 /// 409 for a run that has ended.
 async fn unfinished(db: &Db, id: Id<Run>) -> Result<Run, ApiError> {
-    let found = RunJournal { db: db.clone(), tables: RunTables }
-        .load(id)
-        .await
-        .map_err(|away| ApiError::unavailable(away.0))?;
+    let found = RunJournal::new(db.clone(), RunTables).load(id).await.map_err(|away| ApiError::unavailable(away.0))?;
     let run = found.ok_or_else(|| ApiError::with_message(Code::NOT_FOUND, format!("There is no run {id}.")))?;
     if run.is_over() {
         let over = format!("The run {id} has already ended with the status {}.", run.status().into_str());
@@ -143,10 +140,8 @@ async fn unfinished(db: &Db, id: Id<Run>) -> Result<Run, ApiError> {
 
 async fn until_over(db: &Db, id: Id<Run>) -> Result<(), ApiError> {
     for _ in 0..ENDED.as_millis() / POLL_INTERVAL.as_millis() {
-        let run = RunJournal { db: db.clone(), tables: RunTables }
-            .load(id)
-            .await
-            .map_err(|away| ApiError::unavailable(away.0))?;
+        let run =
+            RunJournal::new(db.clone(), RunTables).load(id).await.map_err(|away| ApiError::unavailable(away.0))?;
         match run.map(|run| run.status()) {
             // The run was deleted with its project.
             None | Some(AiRunStatus::Cancelled) => return Ok(()),
@@ -164,7 +159,7 @@ async fn until_over(db: &Db, id: Id<Run>) -> Result<(), ApiError> {
 
 /// Without a server: applies and saves the change that the run's actor would make.
 async fn save(db: &Db, id: Id<Run>, request: RequestId, now: Time) -> Result<(), ApiError> {
-    let journal = RunJournal { db: db.clone(), tables: RunTables };
+    let journal = RunJournal::new(db.clone(), RunTables);
     for _ in 0..CONFLICTS {
         let before = unfinished(db, id).await?;
         let decided = before.decide(Command::Cancel { by: operator() }, now);

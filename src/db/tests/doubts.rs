@@ -22,12 +22,12 @@ async fn counted(db: &Db) -> Result<i64, DbError> {
 }
 
 /// A write that has run its statements and waits for permission to end.
-struct Begun {
-    go: oneshot::Sender<()>,
-    caller: tokio::task::JoinHandle<Result<(), DbError>>,
+pub(super) struct Begun {
+    pub go: oneshot::Sender<()>,
+    pub caller: tokio::task::JoinHandle<Result<(), DbError>>,
 }
 
-async fn begin(db: &Db, name: &str) -> Begun {
+pub(super) async fn begin(db: &Db, name: &str) -> Begun {
     let ((go, gone), (tell, started)) = (oneshot::channel(), oneshot::channel());
     let (db, thing) = (db.clone(), thing(name));
     let caller = Handle::current().spawn(async move {

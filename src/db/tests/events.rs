@@ -11,9 +11,10 @@ use diesel::ExpressionMethods;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use super::super::events::{ChosenOffsets, with_events};
+use super::super::conn::PgConn;
+use super::super::events::ChosenOffsets;
 use super::super::schema::topics;
-use super::super::{Constraint, Db, DbError, Key, events, sweep};
+use super::super::{AtOnce, Conn, Constraint, Db, DbError, Key, RunQueryDsl, at_once, events, sweep};
 use super::{assert_is_by_index, on_both, plan, run};
 
 fn topic() -> Topic {
@@ -102,7 +103,14 @@ async fn events_are_not_appended_after_a_statement_that_failed() {
                     topics::epoch.eq(Key(Id::<events::Epoch>::generate())),
                     topics::last.eq(7),
                 ));
-                let (inserted, appended) = with_events!(conn, next, execute(again));
+                let (inserted, appended) = match conn {
+                    Conn::Pg(pg) => {
+                        let pg: &PgConn = pg;
+                        let again = async { at_once!(AtOnce::Pg(pg), execute(again)).0 };
+                        tokio::join!(biased; again, next.append_at_once(pg))
+                    }
+                    Conn::Sqlite(_) => (again.execute(conn).await, next.append(conn).await),
+                };
                 inserted?;
                 appended
             })

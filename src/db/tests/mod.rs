@@ -6,6 +6,7 @@ mod away;
 mod both;
 mod doubts;
 mod events;
+mod group_commit;
 mod kept;
 mod kill;
 mod pool;

@@ -15,10 +15,9 @@ use diesel::{ExpressionMethods, QueryDsl};
 
 use super::row::Row;
 use super::{find, find_all, live, topic};
-use crate::db::events::{ChosenOffsets, with_events};
 use crate::db::journal::{DbJournal, NotSaved, Tables};
 use crate::db::schema::meetings;
-use crate::db::{Conn, DbError, Key, kept, number};
+use crate::db::{AtOnce, Conn, DbError, Key, at_once, kept, number};
 use crate::jobs::Jobs;
 use crate::meetings::invitations::projection::{self, HasInvitations};
 use crate::meetings::media::jobs;
@@ -56,35 +55,35 @@ impl Tables for MeetingTables {
         live(conn).await
     }
 
-    async fn update(
-        conn: &mut Conn,
-        batch: &Batch<Meeting>,
-        own: &ChosenOffsets,
-    ) -> Result<Option<HasInvitations>, DbError> {
-        let (before, after) = (&batch.before, batch.after());
-        let row = Row::from(after);
+    /// Details that do not move the meeting: of its invitations nothing is written then.
+    fn may_share(batch: &Batch<Meeting>) -> bool {
+        batch.before.scheduled_at == batch.after().scheduled_at
+            && batch.changes.iter().flat_map(|step| &step.change.events).all(|event| matches!(event, Event::Updated))
+    }
+
+    async fn update(conn: AtOnce<'_>, batch: &Batch<Meeting>) -> Result<Option<HasInvitations>, DbError> {
+        let row = Row::from(batch.after());
         let stored = diesel::update(meetings::table.find(row.id));
-        let update = kept(stored.filter(meetings::revision.eq(number(before.revision))).set(&row));
+        let update = kept(stored.filter(meetings::revision.eq(number(batch.before.revision))).set(&row));
         let asks = batch.steps().any(|(was, step)| projection::is_shown(was, &step.change));
-        let (updated, invited, appended) = if asks {
+        let (updated, invited) = if asks {
             // Not by RETURNING: whoever invites locks the row, and an update that waited for it would not see the invitation.
-            with_events!(conn, own, execute(update), load(invitations::store::outdated::any(row.id)))
+            at_once!(conn, execute(update), load(invitations::store::outdated::any(row.id)))
         } else {
-            let (updated, appended) = with_events!(conn, own, execute(update));
-            (updated, Ok(Vec::<Key<Invitation>>::new()), appended)
+            let (updated,) = at_once!(conn, execute(update));
+            (updated, Ok(Vec::<Key<Invitation>>::new()))
         };
         if updated? == 0 {
             return Ok(None);
         }
-        let has_invitations = HasInvitations(!invited?.is_empty());
-        appended?;
-        participants::store::save(conn, after.id, after.participants.changed_since(&before.participants)).await?;
-        recordings::store::save(conn, after.id, after.recordings.changed_since(&before.recordings)).await?;
-        Ok(Some(has_invitations))
+        Ok(Some(HasInvitations(!invited?.is_empty())))
     }
 
     async fn follow(&self, conn: &mut Conn, batch: &Batch<Meeting>, invited: HasInvitations) -> Result<bool, DbError> {
-        let (mut offset, mut has_jobs) = (batch.before.revision(), false);
+        let (before, after) = (&batch.before, batch.after());
+        participants::store::save(conn, after.id, after.participants.changed_since(&before.participants)).await?;
+        recordings::store::save(conn, after.id, after.recordings.changed_since(&before.recordings)).await?;
+        let (mut offset, mut has_jobs) = (before.revision(), false);
         for (was, Decided { change, request, at }) in batch.steps() {
             let meeting = &change.next;
             for event in &change.events {
