@@ -73,7 +73,7 @@ pub use self::error::{Constraint, DbError};
 pub use self::instance_lease::{HeldBy, InstanceLease};
 pub use self::kept::kept;
 pub use self::list::is_wanted;
-pub(crate) use self::list::page_of;
+pub(crate) use self::list::{page_of, total_of};
 pub use self::search::{contains, is_found};
 pub use self::sql::{At, Key, UtcTime, Uuid, number};
 

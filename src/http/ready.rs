@@ -8,6 +8,8 @@ use serde::Serialize;
 
 pub const JSON: &str = "application/json";
 
+/// What most responses need at most.
+const USUAL_BYTES: usize = 1024;
 /// From this size on it is worth while to return the unused part of a buffer.
 const LARGE_BYTES: usize = 64 * 1024;
 
@@ -28,7 +30,8 @@ struct JsonEnvelope<'a, T: Serialize, E: Serialize> {
 pub fn success_bytes<T: Serialize>(status: u16, message: &str, data: &T) -> serde_json::Result<Vec<u8>> {
     let errors: &[()] = &[];
     let envelope = JsonEnvelope { is_success: true, data: Some(data), message, status_code: status, errors };
-    let mut bytes = serde_json::to_vec(&envelope)?;
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    serde_json::to_writer(&mut bytes, &envelope)?;
     // What is counted of a response is its length, and a buffer that grew has up to twice as much room.
     if bytes.capacity() > LARGE_BYTES {
         bytes.shrink_to_fit();

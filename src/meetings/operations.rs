@@ -4,7 +4,7 @@ use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{self, Command, ConsentPolicy, EndReason, MeetingDraft, MeetingStatus, Refusal};
 
-use super::model::{self, ClosingNote, MeetingListItem};
+use super::model::{ClosingNote, MeetingListItem};
 use super::routes::{CreateMeeting, UpdateMeeting};
 use super::store::{self, Filter};
 use super::{MeetingSnapshot, recordings};
@@ -69,12 +69,9 @@ pub async fn list(
     project_id: Id<ids::Project>,
     listing: Listing<Filter>,
 ) -> Result<List<MeetingListItem>, ApiError> {
-    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, listing))).await;
-    Ok(found.map_err(ApiError::from)?.map(|listed| MeetingListItem {
-        participant_count: listed.participants,
-        meeting: model::MeetingView::of(&listed.meeting, &state.url),
-        recording_status: listed.recording,
-    }))
+    let url = state.url.clone();
+    let found = state.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, listing, &url).await }));
+    found.await.map_err(ApiError::from)
 }
 
 /// Changes title, description or time of a meeting that is `SCHEDULED` or `LIVE`. `version` is that of `If-Match`.

@@ -1,21 +1,21 @@
 //! Meetings as rows, and the journal of their actors.
 
 mod journal;
+mod listed;
 mod row;
 
 pub use journal::{MeetingJournal, MeetingTables};
+pub use listed::{Filter, list};
 
-use actors::ids::{self, Id};
+use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
-use actors::meeting::{Meeting, MeetingStatus, People, RecordingStatus, Recordings};
+use actors::meeting::{Meeting, MeetingStatus};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use self::row::Row;
 use super::{participants, recordings};
 use crate::db::schema::meetings;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, page_of};
-use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
 /// Returns a meeting with its participants.
 pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, DbError> {
@@ -66,46 +66,6 @@ pub async fn insert(conn: &mut Conn, meeting: &Meeting) -> Result<bool, DbError>
     }
     participants::store::save(conn, meeting.id, meeting.participants.values()).await?;
     Ok(true)
-}
-
-/// Which meetings of a project are listed.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<MeetingStatus>,
-    pub search: Option<Search>,
-}
-
-/// A meeting in a list, without its participants and recordings.
-pub struct ListedMeeting {
-    pub meeting: Meeting,
-    /// The number of participants.
-    pub participants: i64,
-    /// The status of the newest recording.
-    pub recording: Option<RecordingStatus>,
-}
-
-/// With the number of participants and the status of the newest recording.
-type ListedMeetingRow = (Row, Option<i64>, Option<String>);
-
-/// Lists a project's meetings, newest first.
-pub async fn list(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    Listing { filter, page }: Listing<Filter>,
-) -> Result<List<ListedMeeting>, DbError> {
-    let listed = meetings::table
-        .filter(meetings::project_id.eq(Key(project_id)))
-        .filter(is_wanted(meetings::status, filter.status))
-        .filter(is_found(filter.search.as_ref(), |pattern| contains(meetings::title, pattern)));
-    let columns =
-        (Row::columns(), participants::store::count(meetings::id), recordings::store::newest_status(meetings::id));
-    let (rows, total): (Vec<ListedMeetingRow>, _) = page_of!(conn, page, listed, meetings::id, columns);
-    page.list(rows, total, |(row, ..)| row.id.0.uuid()).try_map(|(row, participants, recording)| {
-        let meeting = row.meeting(People::default(), Recordings::default())?;
-        let status = |text: String| recordings::store::status(meeting.id, &text);
-        let recording = recording.map(status).transpose()?;
-        Ok(ListedMeeting { meeting, participants: participants.unwrap_or_default(), recording })
-    })
 }
 
 /// Returns the topic of a meeting's events.

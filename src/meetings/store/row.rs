@@ -36,7 +36,7 @@ pub struct Row {
     ledger_head: String,
 }
 
-fn broken(id: Id<Meeting>, what: &str) -> DbError {
+pub(super) fn broken(id: Id<Meeting>, what: &str) -> DbError {
     DbError::Broken(format!("the meeting {id} can't be: {what}"))
 }
 
