@@ -235,7 +235,7 @@ pub async fn insert(
     }
     let first = Decided { change: change.clone(), request: Arc::clone(request), at };
     let mut records = journal::records_of(&RunTables, 0, std::slice::from_ref(&first))?;
-    ChosenOffsets::of(&records)?.append(conn).await?;
+    ChosenOffsets::of(&records)?.append(conn.at_once()).await?;
     let others = repeat(conn, change.next.project_id, &records).await?;
     records.extend(others);
     Ok(Some(records))

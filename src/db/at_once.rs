@@ -1,7 +1,7 @@
 //! Statements that are sent without waiting for each other's answers, which on PostgreSQL is one round trip for all of them.
 //! They run in the order in which they were sent; in a transaction, when one fails those after it fail as well.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 

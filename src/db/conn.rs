@@ -23,6 +23,8 @@ use diesel_async::{
     AsyncConnection, AsyncPgConnection, RunQueryDsl as InPostgres, SimpleAsyncConnection, TransactionManager,
 };
 
+use super::at_once::AtOnce;
+
 pub type PgConn = AsyncPgConnection;
 
 /// The connection that a job borrows.
@@ -140,6 +142,14 @@ impl Conn {
         }
     }
 
+    /// Lends the connection for statements that do not wait for each other.
+    pub fn at_once(&mut self) -> AtOnce<'_> {
+        match self {
+            Self::Pg(pg) => AtOnce::Pg(pg),
+            Self::Sqlite(lite) => AtOnce::Sqlite(lite),
+        }
+    }
+
     /// Runs several statements of SQL text, without parameters and without result rows.
     ///
     /// # Errors
@@ -170,7 +180,7 @@ impl Conn {
     /// Begins the transaction of a write.
     pub(super) async fn begin_write(&mut self) -> QueryResult<()> {
         match self {
-            Self::Pg(pg) => PgTransactions::begin_transaction(&mut **pg).await,
+            Self::Pg(pg) => PgTransactions::begin_transaction_sql(&mut **pg, "BEGIN READ WRITE").await,
             Self::Sqlite(lite) => lite.run(|c| Ansi::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await,
         }
     }

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::Db;
-use super::at_once::{in_order, kept_parts};
-use super::conn::{Columns, Conn, PgConn, RunQueryDsl, each};
+use super::at_once::{AtOnce, in_order, kept_parts};
+use super::conn::{Columns, Conn, RunQueryDsl, each};
 use super::error::DbError;
 use super::kept::kept;
 use super::schema::{events, topics};
@@ -120,40 +120,34 @@ impl ChosenOffsets {
         Ok(Self { rows, heads })
     }
 
-    /// Appends them on PostgreSQL without waiting in between: one round trip, which other statements may share.
-    ///
-    /// # Errors
-    /// As [`Self::append`].
-    pub async fn append_at_once(&self, pg: &PgConn) -> Result<(), DbError> {
-        let inserts = kept_parts(&self.rows).map(async |some| {
-            let insert = kept(diesel::insert_into(events::table).values(some));
-            diesel_async::RunQueryDsl::execute(insert, &mut &*pg).await
-        });
-        let advances = kept_parts(&self.heads)
-            .map(async |some| diesel_async::RunQueryDsl::execute(advance_to!(some), &mut &*pg).await);
-        // A failed INSERT fails the others as well, so its error counts.
-        let (inserted, advanced) = tokio::join!(biased; in_order(inserts), in_order(advances));
-        inserted.into_iter().chain(advanced).try_for_each(|done| done.map(|_| ()))?;
-        Ok(())
-    }
-
-    /// Appends them.
+    /// Appends them. On PostgreSQL that is one round trip, which other statements may share.
     ///
     /// # Errors
     /// `Violated(Unique)` when another writer of the same entity has used an offset; otherwise the database error.
-    pub async fn append(&self, conn: &mut Conn) -> Result<(), DbError> {
+    pub async fn append(&self, conn: AtOnce<'_>) -> Result<(), DbError> {
         match conn {
-            Conn::Pg(pg) => self.append_at_once(pg).await,
-            Conn::Sqlite(_) => {
+            AtOnce::Pg(pg) => {
+                let inserts = kept_parts(&self.rows).map(async |some| {
+                    let insert = kept(diesel::insert_into(events::table).values(some));
+                    diesel_async::RunQueryDsl::execute(insert, &mut &*pg).await
+                });
+                let advances = kept_parts(&self.heads)
+                    .map(async |some| diesel_async::RunQueryDsl::execute(advance_to!(some), &mut &*pg).await);
+                // A failed INSERT fails the others as well, so its error counts.
+                let (inserted, advanced) = tokio::join!(biased; in_order(inserts), in_order(advances));
+                inserted.into_iter().chain(advanced).try_for_each(|done| done.map(|_| ()))?;
+            }
+            AtOnce::Sqlite(lite) => {
                 for row in &self.rows {
-                    diesel::insert_into(events::table).values(row).execute(conn).await?;
+                    let insert = diesel::insert_into(events::table).values(row);
+                    lite.run(|conn| diesel::RunQueryDsl::execute(insert, conn)).await?;
                 }
                 for head in &self.heads {
-                    advance_to!(head).execute(conn).await?;
+                    lite.run(|conn| diesel::RunQueryDsl::execute(advance_to!(head), conn)).await?;
                 }
-                Ok(())
             }
         }
+        Ok(())
     }
 }
 

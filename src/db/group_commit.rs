@@ -1,5 +1,5 @@
 //! Group commit on PostgreSQL: saves of different entities that wait at the same time share a transaction, and with it BEGIN,
-//! COMMIT and the round trips.
+//! COMMIT and the round trips. Their rows are known beforehand, so they are sent together with BEGIN.
 //!
 //! ```text
 //!  save() ─▶ waiting ─▶ a group takes all, up to GROUP; up to GROUPS at a time ─▶ one transaction
@@ -11,6 +11,7 @@
 //! jobs.
 
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use actors::live::Batch;
@@ -19,11 +20,12 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
-use super::conn::Conn;
+use super::at_once::AtOnce;
+use super::conn::{Conn, PgConn};
 use super::doubts::Course;
 use super::error::DbError;
 use super::job::{DbJob, in_job};
-use super::journal::{Saved, Tables, write};
+use super::journal::{Saved, Sent, Tables, finish, send};
 use super::{Backend, Db, Fencing, refuse_nested};
 
 /// Maximum number of saves in one transaction.
@@ -100,7 +102,7 @@ fn start_group<T: Tables>(shared: &Arc<Shared<T>>) {
     let mut members: Vec<Member<T>> = queue.waiting.drain(..size).collect();
     drop(queue);
     members.sort_by_key(|member| T::topic(&member.batch.before));
-    let group = Group { members, saved: Ok(Vec::new()), place: Place(Arc::clone(shared)) };
+    let group = Group { members, sent: None, saved: Ok(Vec::new()), place: Place(Arc::clone(shared)) };
     shared.db.start_write(Fencing::ByTheLease, Box::new(group), ());
 }
 
@@ -117,9 +119,17 @@ impl<T: Tables> Drop for Place<T> {
 /// Saves that are written in one transaction.
 struct Group<T: Tables> {
     members: Vec<Member<T>>,
+    /// What was sent together with BEGIN; `None` if that failed, or panicked.
+    sent: Option<Sent<T>>,
     /// Of each member; empty if none was saved.
     saved: Result<Vec<Saved>, DbError>,
     place: Place<T>,
+}
+
+impl<T: Tables> Group<T> {
+    fn batches(&self) -> Vec<Arc<Batch<T::Entity>>> {
+        self.members.iter().map(|member| Arc::clone(&member.batch)).collect()
+    }
 }
 
 impl<T: Tables> DbJob for Group<T> {
@@ -128,13 +138,22 @@ impl<T: Tables> DbJob for Group<T> {
         !self.members.is_empty()
     }
 
+    fn open<'c>(&'c mut self, pg: &'c PgConn) -> BoxFuture<'c, ()> {
+        async move {
+            let batches = self.batches();
+            let sent = AssertUnwindSafe(send(&self.place.0.tables, AtOnce::Pg(pg), &batches)).catch_unwind().await;
+            self.sent = sent.ok().and_then(Result::ok);
+        }
+        .boxed()
+    }
+
     fn run<'c>(&'c mut self, conn: &'c mut Conn, until: Instant) -> BoxFuture<'c, bool> {
         async move {
-            let batches: Vec<_> = self.members.iter().map(|member| Arc::clone(&member.batch)).collect();
-            let written = in_job(until, write(&self.place.0.tables, conn, &batches)).await;
-            let commits = written.is_ok();
+            let Some(sent) = self.sent.take() else { return false };
+            let finished = in_job(until, finish(&self.place.0.tables, conn, &self.batches(), sent)).await;
+            let commits = finished.is_ok();
             // Whose fault an error is, the saves find out alone.
-            self.saved = Ok(written.unwrap_or_default());
+            self.saved = Ok(finished.unwrap_or_default());
             commits
         }
         .boxed()

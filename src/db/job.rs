@@ -1,5 +1,6 @@
 //! A database job in its queue: a closure that runs at most once and is answered at most once.
 
+use std::future::ready;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-use super::conn::Conn;
+use super::conn::{Conn, PgConn};
 use super::doubts::Course;
 use super::error::DbError;
 use crate::tasks::panic_text;
@@ -36,8 +37,12 @@ pub(super) async fn in_job<W: Future>(until: Instant, work: W) -> W::Output {
 
 /// A job with its types erased.
 pub(super) trait DbJob: Send {
-    /// Returns whether to run it: its caller still waits.
+    /// Returns whether to run it: its caller still waits. Says the same when it is called again.
     fn begin(&mut self) -> bool;
+    /// Sends, on PostgreSQL, what need not wait for the answer to BEGIN. Called again if BEGIN failed.
+    fn open<'c>(&'c mut self, _: &'c PgConn) -> BoxFuture<'c, ()> {
+        ready(()).boxed()
+    }
     /// Runs the job and returns whether to commit its writes. Called at most once.
     fn run<'c>(&'c mut self, conn: &'c mut Conn, until: Instant) -> BoxFuture<'c, bool>;
     /// Replaces the job's own result with `failed`.

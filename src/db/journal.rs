@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use super::Db;
 use super::at_once::{AtOnce, in_order};
-use super::conn::{Conn, PgConn};
+use super::conn::Conn;
 use super::error::DbError;
 use super::events::ChosenOffsets;
 use super::group_commit::GroupCommit;
@@ -132,6 +132,24 @@ pub async fn write<T: Tables, B: Borrow<Batch<T::Entity>> + Sync>(
     conn: &mut Conn,
     batches: &[B],
 ) -> Result<Vec<Saved>, NotSaved> {
+    let sent = send(tables, conn.at_once(), batches).await?;
+    finish(tables, conn, batches, sent).await
+}
+
+/// Changes whose rows and events were written, and which [`finish`] has to look at.
+pub(super) struct Sent<T: Tables> {
+    records: Vec<Vec<EventRecord>>,
+    updated: Vec<Result<Option<T::Related>, DbError>>,
+    appended: Result<(), DbError>,
+}
+
+/// Begins [`write`]: writes the rows of the entities and their events, on PostgreSQL in one round trip. The error of a
+/// statement is returned by [`finish`].
+pub(super) async fn send<T: Tables, B: Borrow<Batch<T::Entity>> + Sync>(
+    tables: &T,
+    conn: AtOnce<'_>,
+    batches: &[B],
+) -> Result<Sent<T>, DbError> {
     let records = batches.iter().map(|batch| {
         let Batch { before, changes } = batch.borrow();
         records_of(tables, before.revision(), changes)
@@ -139,21 +157,30 @@ pub async fn write<T: Tables, B: Borrow<Batch<T::Entity>> + Sync>(
     let records = records.collect::<Result<Vec<_>, _>>()?;
     let own = ChosenOffsets::of(records.iter().flatten())?;
     let (updated, appended) = match conn {
-        Conn::Pg(pg) => {
-            let pg: &PgConn = pg;
+        AtOnce::Pg(pg) => {
             let updates = batches.iter().map(|batch| T::update(AtOnce::Pg(pg), batch.borrow()));
-            tokio::join!(biased; in_order(updates), own.append_at_once(pg))
+            tokio::join!(biased; in_order(updates), own.append(AtOnce::Pg(pg)))
         }
-        Conn::Sqlite(lite) => {
+        AtOnce::Sqlite(lite) => {
             let mut updated = Vec::with_capacity(batches.len());
             for batch in batches {
                 updated.push(T::update(AtOnce::Sqlite(lite), batch.borrow()).await);
             }
-            (updated, own.append(conn).await)
+            (updated, own.append(AtOnce::Sqlite(lite)).await)
         }
     };
-    let related: Vec<T::Related> =
-        updated.into_iter().map(|related| related?.ok_or(NotSaved::Conflict)).collect::<Result<_, _>>()?;
+    Ok(Sent { records, updated, appended })
+}
+
+/// Ends [`write`]: writes what the changes entail.
+pub(super) async fn finish<T: Tables, B: Borrow<Batch<T::Entity>> + Sync>(
+    tables: &T,
+    conn: &mut Conn,
+    batches: &[B],
+    Sent { records, updated, appended }: Sent<T>,
+) -> Result<Vec<Saved>, NotSaved> {
+    let related = updated.into_iter().map(|related| related?.ok_or(NotSaved::Conflict));
+    let related = related.collect::<Result<Vec<T::Related>, _>>()?;
     appended?;
     let mut saved = Vec::with_capacity(batches.len());
     for ((batch, mut records), related) in batches.iter().zip(records).zip(related) {

@@ -19,6 +19,7 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use tokio::sync::watch;
 
 use super::conn::{Conn, PgConn};
+use super::job::DbJob;
 use super::kept::kept;
 use super::sql::{Key, Uuid};
 
@@ -43,7 +44,7 @@ pub(super) struct Guard {
 impl Guard {
     /// `number`: the oid of the lease table, which distinguishes the lease of one schema from another's.
     pub fn of(number: i32) -> Self {
-        let begin = format!("BEGIN; SELECT pg_advisory_xact_lock_shared(12587269, {number})");
+        let begin = format!("BEGIN READ WRITE; SELECT pg_advisory_xact_lock_shared(12587269, {number})");
         Self { holder: Key(Id::generate()), begin, lost: watch::Sender::new(false) }
     }
 
@@ -72,11 +73,11 @@ pub(super) struct Begun {
 }
 
 /// Begins the transaction of a write, under the lease of `guard`. One round trip: what follows BEGIN is sent without waiting
-/// for its answer.
+/// for its answer, and so is what `job` opens with. Without a transaction that would fail: outside of one the session is read-only.
 ///
 /// # Errors
 /// Returns the database error. The connection must be dropped then: its state is unknown.
-pub(super) async fn begin(pg: &mut PgConn, guard: Option<&Guard>) -> QueryResult<Begun> {
+pub(super) async fn begin(pg: &mut PgConn, guard: Option<&Guard>, job: &mut dyn DbJob) -> QueryResult<Begun> {
     let (sql, check, holder) = match guard {
         Some(guard) => (
             guard.begin.as_str(),
@@ -84,13 +85,15 @@ pub(super) async fn begin(pg: &mut PgConn, guard: Option<&Guard>) -> QueryResult
              EXISTS (SELECT FROM server_lease WHERE id = 1 AND holder = $1) AS is_ours",
             guard.holder,
         ),
-        None => ("BEGIN", "SELECT txid_current() AS transaction, $1 IS NOT NULL AS is_ours", Key(Id::generate())),
+        None => {
+            ("BEGIN READ WRITE", "SELECT txid_current() AS transaction, $1 IS NOT NULL AS is_ours", Key(Id::generate()))
+        }
     };
     let check = kept(diesel::sql_query(check).bind::<Uuid, _>(holder));
     let mut shared: &PgConn = pg;
     let checked = RunQueryDsl::get_result(check, &mut &*pg);
     // In this order: the check has to see what was committed before the lock was ours.
-    let (begun, checked) = tokio::join!(biased; shared.batch_execute(sql), checked);
+    let (begun, checked, ()) = tokio::join!(biased; shared.batch_execute(sql), checked, job.open(pg));
     begun?;
     Conn::note_begun(pg)?;
     checked

@@ -10,6 +10,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use deadpool::managed::QueueMode;
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool};
 use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool};
@@ -64,7 +65,8 @@ impl Postgres {
                 let mut conn = connector.connect().await?;
                 let millis = limit.as_millis();
                 let setup = format!(
-                    "SET statement_timeout = {millis}; SET idle_in_transaction_session_timeout = {}; SET TIME ZONE 'UTC'",
+                    "SET statement_timeout = {millis}; SET idle_in_transaction_session_timeout = {}; SET TIME ZONE 'UTC'; \
+                     SET default_transaction_read_only = on",
                     millis * 5
                 );
                 conn.batch_execute(&setup).await.map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
@@ -84,6 +86,8 @@ impl Postgres {
         });
         let pool = Pool::builder(manager)
             .max_size(settings.connections)
+            // The one that was used last: few callers stay with few processes of PostgreSQL, whose memory is warm.
+            .queue_mode(QueueMode::Lifo)
             .pre_recycle(is_fine)
             .build()
             .map_err(|error| OpenError(format!("the connection pool can't be created: {error}")))?;
@@ -125,19 +129,15 @@ impl Postgres {
 
     /// Returns when the outcome is known, which may be long after the answer.
     pub(super) async fn write_guarded(&self, guard: Option<&Guard>, mut job: Box<dyn DbJob>, deadline: Instant) {
-        let (mut conn, transaction) = match self.begin(guard, deadline).await {
-            Ok(begun) => begun,
+        let (mut conn, transaction) = match self.begin(guard, job.as_mut(), deadline).await {
+            Ok(Some(begun)) => begun,
+            Ok(None) => return job.answer(),
             Err(failed) => {
                 job.spoil(failed);
                 return job.answer();
             }
         };
-        let is_wanted = job.begin();
-        let ran = if is_wanted {
-            run_within(deadline.duration_since(Instant::now()), job.as_mut(), &mut conn).await
-        } else {
-            Ran::RollBack
-        };
+        let ran = run_within(deadline.duration_since(Instant::now()), job.as_mut(), &mut conn).await;
         match ran {
             Ran::Commit => match commit(&mut conn, transaction, deadline).await {
                 Ok(()) => {}
@@ -165,19 +165,27 @@ impl Postgres {
         job.answer();
     }
 
-    /// Returns a connection with an open transaction, and the id of that. A dead connection is replaced once: nothing has
-    /// happened yet.
+    /// Returns a connection with an open transaction, and the id of that; `None` if nobody waits for the job any more. A dead
+    /// connection is replaced once: nothing was committed yet.
     ///
     /// # Errors
     /// `Unavailable` also when another server has the lease.
-    async fn begin(&self, guard: Option<&Guard>, deadline: Instant) -> Result<(Conn, i64), DbError> {
+    async fn begin(
+        &self,
+        guard: Option<&Guard>,
+        job: &mut dyn DbJob,
+        deadline: Instant,
+    ) -> Result<Option<(Conn, i64)>, DbError> {
         let mut why = String::new();
         for _ in 0..2 {
             let mut pg = self.connection(deadline).await?;
-            let begun = timeout_at(deadline, lease::begin(&mut pg, guard)).await;
+            if !job.begin() {
+                return Ok(None);
+            }
+            let begun = timeout_at(deadline, lease::begin(&mut pg, guard, job)).await;
             let conn = Conn::Pg(pg);
             match begun {
-                Ok(Ok(Begun { transaction, is_ours: true })) => return Ok((conn, transaction)),
+                Ok(Ok(Begun { transaction, is_ours: true })) => return Ok(Some((conn, transaction))),
                 Ok(Ok(Begun { is_ours: false, .. })) => {
                     if let Some(guard) = guard {
                         guard.lose();

@@ -11,7 +11,6 @@ use diesel::ExpressionMethods;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use super::super::conn::PgConn;
 use super::super::events::ChosenOffsets;
 use super::super::schema::topics;
 use super::super::{AtOnce, Conn, Constraint, Db, DbError, Key, RunQueryDsl, at_once, events, sweep};
@@ -77,7 +76,7 @@ async fn an_offset_is_given_once() {
             let db = db.clone();
             async move {
                 db.write(move |conn| {
-                    Box::pin(async move { ChosenOffsets::of(&[event(topic, offset)])?.append(conn).await })
+                    Box::pin(async move { ChosenOffsets::of(&[event(topic, offset)])?.append(conn.at_once()).await })
                 })
                 .await
             }
@@ -95,7 +94,7 @@ async fn events_are_not_appended_after_a_statement_that_failed() {
         let topic = topic();
         let taken = db.write(move |conn| {
             Box::pin(async move {
-                ChosenOffsets::of(&[event(topic, 1)])?.append(conn).await?;
+                ChosenOffsets::of(&[event(topic, 1)])?.append(conn.at_once()).await?;
                 let next = ChosenOffsets::of(&[event(topic, 2)])?;
                 let again = diesel::insert_into(topics::table);
                 let again = again.values((
@@ -105,11 +104,10 @@ async fn events_are_not_appended_after_a_statement_that_failed() {
                 ));
                 let (inserted, appended) = match conn {
                     Conn::Pg(pg) => {
-                        let pg: &PgConn = pg;
                         let again = async { at_once!(AtOnce::Pg(pg), execute(again)).0 };
-                        tokio::join!(biased; again, next.append_at_once(pg))
+                        tokio::join!(biased; again, next.append(AtOnce::Pg(pg)))
                     }
-                    Conn::Sqlite(_) => (again.execute(conn).await, next.append(conn).await),
+                    Conn::Sqlite(_) => (again.execute(conn).await, next.append(conn.at_once()).await),
                 };
                 inserted?;
                 appended
@@ -131,7 +129,7 @@ async fn only_what_is_old_and_many_is_forgotten() {
             .write(move |conn| {
                 Box::pin(async move {
                     for offset in [1, 2, 3, last] {
-                        ChosenOffsets::of(&[event(topic, offset)])?.append(conn).await?;
+                        ChosenOffsets::of(&[event(topic, offset)])?.append(conn.at_once()).await?;
                     }
                     let name = topic.to_string();
                     let soon = events::forget_old(conn, &name, at() + Duration::from_secs(60), 500).await?;

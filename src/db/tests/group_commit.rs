@@ -12,7 +12,7 @@ use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::{join_all, poll_immediate};
 
 use super::super::schema::{events, meetings, projects};
-use super::super::{Db, DbError, DbSettings, Key, RunQueryDsl};
+use super::super::{Db, DbError, DbSettings, InstanceLease, Key, RunQueryDsl};
 use super::doubts::{Begun, begin};
 use super::postgres::Cluster;
 use super::{GROUND, Opened, make_things, postgres, rows_in, run, sqlite};
@@ -199,6 +199,22 @@ async fn who_was_invited_is_told_by_a_job_of_the_same_transaction() {
         }
         assert_eq!(rows_in(&db, "jobs").await, 1);
     }
+}
+
+#[tokio::test]
+async fn a_server_that_lost_its_lease_saves_nothing() {
+    let Some(url) = postgres::schema().unwrap() else { return };
+    let db = Db::open(DbSettings::at(url)).await.unwrap();
+    make_things(&db).await;
+    let (meetings, journal) = (meetings(&db, 10).await, journal(&db));
+    let lease = InstanceLease::take(&db).await.unwrap();
+    journal.save(renamed(&meetings[0])).await.unwrap();
+    run(&db, "UPDATE server_lease SET holder = {id}, lease_until = lease_until + interval '1 hour'").await;
+    for unsaved in join_all(meetings[1..].iter().map(|meeting| journal.save(renamed(meeting)))).await {
+        assert!(matches!(&unsaved, Err(Unsaved::Failed(why)) if why.contains("another server")), "{unsaved:?}");
+    }
+    assert!(*lease.lost().borrow());
+    assert_eq!(rows_in(&db, "meetings WHERE title = 'after'").await, 1);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use diesel::connection::SimpleConnection;
 use diesel::sql_types::Integer;
 use diesel::{Connection, QueryableByName, SqliteConnection};
 use futures_util::future::join_all;
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, oneshot};
 
 use super::super::{Conn, Db, DbError, DbSettings};
 use super::both::{insert, thing};
@@ -60,6 +60,47 @@ async fn one_late_job_closes_its_own_connection_and_no_other() {
     }
     let after = all(&db, 4).await;
     assert!(before.intersection(&after).count() >= 2, "{before:?} {after:?}");
+}
+
+#[tokio::test]
+async fn a_read_that_is_given_up_in_the_middle_ends_and_leaves_its_connection_to_others() {
+    let Some(url) = postgres::schema().unwrap() else { return };
+    let db = Db::open(DbSettings { connections: 1, ..DbSettings::at(url) }).await.unwrap();
+    let before = all(&db, 1).await;
+    let ((go, gone), (tell, told)) = (oneshot::channel::<()>(), oneshot::channel());
+    let (begun, began) = oneshot::channel();
+    let mut reading = Box::pin(db.read(move |conn| {
+        Box::pin(async move {
+            conn.transaction(async |conn| {
+                begun.send(()).unwrap();
+                gone.await.unwrap();
+                tell.send(pid(conn).await?).unwrap();
+                Ok::<_, DbError>(())
+            })
+            .await
+        })
+    }));
+    tokio::select! {
+        done = &mut reading => panic!("{done:?}"),
+        _ = began => {}
+    }
+    drop(reading);
+    go.send(()).unwrap();
+    let within = told.await.unwrap();
+    assert_eq!(BTreeSet::from([within]), before);
+    // In no transaction any more: it would be discarded.
+    assert_eq!(all(&db, 1).await, before);
+}
+
+#[test]
+fn a_caller_needs_no_timers_of_its_own() {
+    let runtime = || tokio::runtime::Builder::new_current_thread();
+    let Some(url) = postgres::schema().unwrap() else { return };
+    let db = runtime().enable_all().build().unwrap().block_on(Db::open(DbSettings::at(url))).unwrap();
+    let found = runtime().build().unwrap().block_on(all(&db, 2));
+    assert_eq!(found.len(), 2);
+    // Nor does a connection end with the runtime of who opened it.
+    assert_eq!(runtime().build().unwrap().block_on(all(&db, 2)), found);
 }
 
 async fn put(db: &Db, name: String) -> Result<(), DbError> {
