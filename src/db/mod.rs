@@ -18,9 +18,8 @@
 //!     Ok::<_, DbError>(())
 //! })).await?;
 //! ```
-//! The caller chooses the error type of a job: anything with `From<DbError>`. Connections belong to a dedicated runtime, so
-//! that the caller may be any actix worker, arbiter or test: a connection dies with the runtime that opened it. A read of
-//! PostgreSQL runs where its caller is, everything else on threads of the database.
+//! The caller chooses the error type of a job: anything with `From<DbError>`. Everything runs on a dedicated runtime,
+//! so that the caller may be any actix worker, arbiter or test: a connection dies with the runtime that opened it.
 
 mod at_once;
 mod conn;
@@ -36,7 +35,6 @@ pub mod journal;
 mod kept;
 mod lease;
 mod list;
-mod on_site;
 mod postgres;
 pub mod rate_limits;
 mod readers;
@@ -65,7 +63,6 @@ use tokio::time::Instant;
 
 use self::doubts::Doubts;
 use self::job::DbJob;
-use self::on_site::OnSite;
 use self::readers::ReadJob;
 
 pub use self::at_once::AtOnce;
@@ -161,7 +158,7 @@ impl Db {
         statements::count()?;
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            // They run the writes, and pass on what connections send and receive; reads are run by the callers.
+            // On PostgreSQL a job and its connection speak to each other for each statement: the fewer threads, the less they wait.
             .worker_threads(cores.div_ceil(2))
             .max_blocking_threads(4)
             .thread_name("db")
@@ -215,7 +212,7 @@ impl Db {
             return received(answer).await;
         }
         let (backend, doubts, limit) = (Arc::clone(&self.open.backend), self.open.doubts.clone(), self.open.limit);
-        let work = async move {
+        self.open.handle.spawn(async move {
             let deadline = Instant::now() + limit;
             match (doubts.settle_within(limit / 2).await, backend.as_ref()) {
                 (Err(failed), _) => {
@@ -228,8 +225,8 @@ impl Db {
                     drop(permit);
                 }
             }
-        };
-        received(OnSite::of(work, answer, self.open.handle.clone())).await
+        });
+        received(answer).await
     }
 
     /// Runs a job in its own transaction and returns once the commit is durable. If the returned future is dropped, a
@@ -370,9 +367,7 @@ fn refuse_nested(what: &str) -> Result<(), DbError> {
     Ok(())
 }
 
-async fn received<T, E: From<DbError>>(
-    answer: impl Future<Output = Result<Result<T, E>, oneshot::error::RecvError>>,
-) -> Result<T, E> {
+async fn received<T, E: From<DbError>>(answer: oneshot::Receiver<Result<T, E>>) -> Result<T, E> {
     answer.await.unwrap_or_else(|_gone| {
         Err(E::from(DbError::Unknown("the database was closed during the operation".to_owned())))
     })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use actors::ids::Id;
 use actors::live::{Batch, Decided, EventRecord, Journal, Live, Unsaved};
-use actors::meeting::{Command, ConsentPolicy, Meeting, MeetingDraft};
+use actors::meeting::{Command, ConsentPolicy, EndReason, Meeting, MeetingDraft};
 use actors::time::{SystemClock, Time};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::{join_all, poll_immediate};
@@ -73,8 +73,13 @@ async fn meetings(db: &Db, count: usize) -> Vec<Meeting> {
 
 /// A change of a meeting's title.
 fn renamed(before: &Meeting) -> Arc<Batch<Meeting>> {
-    let command =
-        Command::Update { title: Some("after".to_owned()), description: None, scheduled_at: None, if_match: None };
+    changed(
+        before,
+        Command::Update { title: Some("after".to_owned()), description: None, scheduled_at: None, if_match: None },
+    )
+}
+
+fn changed(before: &Meeting, command: Command) -> Arc<Batch<Meeting>> {
     let change = before.decide(command, now()).unwrap();
     let decided = Decided { change, request: "test".into(), at: now() };
     Arc::new(Batch { before: before.clone(), changes: vec![decided] })
@@ -83,8 +88,8 @@ fn renamed(before: &Meeting) -> Arc<Batch<Meeting>> {
 type Saved = Result<Vec<EventRecord>, Unsaved>;
 
 /// Has all saves wait until the last of them does, then lets them go.
-async fn together<S: Future<Output = Saved>>(db: &Db, saves: impl IntoIterator<Item = S>) -> Vec<Saved> {
-    let Begun { go, caller } = begin(db, "first").await;
+async fn together<S: Future<Output = Saved>>(db: &Db, first: &str, saves: impl IntoIterator<Item = S>) -> Vec<Saved> {
+    let Begun { go, caller } = begin(db, first).await;
     let mut saves = Box::pin(join_all(saves));
     assert!(poll_immediate(&mut saves).await.is_none());
     go.send(()).unwrap();
@@ -109,9 +114,9 @@ async fn is_renamed(db: &Db, id: Id<Meeting>) -> bool {
     }
 }
 
-/// How many transactions have written the meetings as they are, on PostgreSQL.
-async fn transactions(db: &Db) -> i64 {
-    rows_in(db, "(SELECT DISTINCT xmin::text FROM meetings WHERE title = 'after') AS transactions").await
+/// How many transactions have written the meetings that match, on PostgreSQL.
+async fn transactions(db: &Db, matching: &str) -> i64 {
+    rows_in(db, &format!("(SELECT DISTINCT xmin::text FROM meetings WHERE {matching}) AS transactions")).await
 }
 
 fn is_postgres(db: &Db) -> bool {
@@ -123,7 +128,7 @@ async fn saves_that_wait_share_a_transaction() {
     let (all, _opened) = one_by_one().await;
     for db in all {
         let (meetings, journal) = (meetings(&db, 100).await, journal(&db));
-        let saved = together(&db, meetings.iter().map(|meeting| journal.save(renamed(meeting)))).await;
+        let saved = together(&db, "first", meetings.iter().map(|meeting| journal.save(renamed(meeting)))).await;
         for (meeting, saved) in meetings.iter().zip(saved) {
             let records = saved.unwrap();
             assert_eq!(
@@ -134,7 +139,31 @@ async fn saves_that_wait_share_a_transaction() {
         }
         if is_postgres(&db) {
             // Two began at once, with one save each; 64 of those that waited, and the other 34.
-            assert_eq!(transactions(&db).await, 4);
+            assert_eq!(transactions(&db, "title = 'after'").await, 4);
+        }
+    }
+}
+
+#[tokio::test]
+async fn meetings_that_start_or_end_at_the_same_time_share_transactions() {
+    let (all, _opened) = one_by_one().await;
+    for db in all {
+        let (mut meetings, journal) = (meetings(&db, 20).await, journal(&db));
+        let start = |meeting: &Meeting| Command::Start { by: meeting.created_by };
+        let end =
+            |meeting: &Meeting| Command::End { by: Some(meeting.created_by), reason: EndReason::HostEnded, note: None };
+        let steps: [(&str, &dyn Fn(&Meeting) -> Command); 2] = [("LIVE", &start), ("ENDED", &end)];
+        for (number, (status, step)) in steps.into_iter().enumerate() {
+            let saves = meetings.iter().map(|meeting| journal.save(changed(meeting, step(meeting))));
+            for saved in together(&db, &format!("before {status}"), saves).await {
+                assert_eq!(saved.unwrap().last().map(|record| record.offset), Some(number as u64 + 1));
+            }
+            let matching = format!("status = '{status}'");
+            assert_eq!(rows_in(&db, &format!("meetings WHERE {matching}")).await, 20);
+            if is_postgres(&db) {
+                assert_eq!(transactions(&db, &matching).await, 3);
+            }
+            meetings = journal.load_all(meetings.iter().map(|meeting| meeting.id).collect()).await.unwrap();
         }
     }
 }
@@ -146,7 +175,7 @@ async fn a_save_that_comes_too_late_fails_alone() {
         let (meetings, journal) = (meetings(&db, 10).await, journal(&db));
         let late = &meetings[7];
         journal.save(renamed(late)).await.unwrap();
-        let saved = together(&db, meetings.iter().map(|meeting| journal.save(renamed(meeting)))).await;
+        let saved = together(&db, "first", meetings.iter().map(|meeting| journal.save(renamed(meeting)))).await;
         for (meeting, saved) in meetings.iter().zip(saved) {
             match saved {
                 Ok(_) => assert_ne!(meeting.id, late.id),
@@ -194,7 +223,7 @@ async fn who_was_invited_is_told_by_a_job_of_the_same_transaction() {
             "UPDATE meeting_invitations SET meeting_id = (SELECT id FROM meetings WHERE title = 'before' LIMIT 1)",
         )
         .await;
-        for saved in together(&db, meetings.iter().map(|meeting| journal.save(renamed(meeting)))).await {
+        for saved in together(&db, "first", meetings.iter().map(|meeting| journal.save(renamed(meeting)))).await {
             saved.unwrap();
         }
         assert_eq!(rows_in(&db, "jobs").await, 1);

@@ -55,10 +55,12 @@ impl Tables for MeetingTables {
         live(conn).await
     }
 
-    /// Details that do not move the meeting: of its invitations nothing is written then.
+    /// Changes of details, and starts and ends: they write rows of the meeting alone, and jobs. Not one that moves the meeting,
+    /// which writes its invitations, nor one that ends with recordings.
     fn may_share(batch: &Batch<Meeting>) -> bool {
+        let is_own = |event: &Event| matches!(event, Event::Updated | Event::Started { .. } | Event::Ended { .. });
         batch.before.scheduled_at == batch.after().scheduled_at
-            && batch.changes.iter().flat_map(|step| &step.change.events).all(|event| matches!(event, Event::Updated))
+            && batch.changes.iter().flat_map(|step| &step.change.events).all(is_own)
     }
 
     async fn update(conn: AtOnce<'_>, batch: &Batch<Meeting>) -> Result<Option<HasInvitations>, DbError> {
