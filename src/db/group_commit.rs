@@ -4,7 +4,8 @@
 //! ```text
 //!  save() ─▶ waiting ─▶ a group takes all, up to GROUP; up to GROUPS at a time ─▶ one transaction
 //!                         committed             ─▶ saved
-//!                         one of them failed    ─▶ rolled back; each is written in a transaction of its own
+//!                         one failed, or waited ─▶ rolled back; each is written in a transaction of its own
+//!                         for a lock
 //!                         no answer to COMMIT   ─▶ unknown, until PostgreSQL says what became of it (see `doubts`)
 //! ```
 //! A group locks the rows of its entities in the order of their topics. SQLite needs none of this: its writer groups all
@@ -55,7 +56,8 @@ struct Member<T: Tables> {
     batch: Arc<Batch<T::Entity>>,
     course: Course,
     to: oneshot::Sender<Outcome>,
-    _permit: OwnedSemaphorePermit,
+    deadline: Instant,
+    permit: OwnedSemaphorePermit,
 }
 
 impl<T: Tables> GroupCommit<T> {
@@ -63,12 +65,12 @@ impl<T: Tables> GroupCommit<T> {
         Self(Arc::new(Shared { db, tables, queue: Mutex::new(Queue { waiting: VecDeque::new(), groups: 0 }) }))
     }
 
-    /// Saves a batch together with others. Returns `None` when it has to be written in a transaction of its own: nothing was
-    /// written then.
+    /// Saves a batch together with others. Returns `None` when it has to be written in a transaction of its own, within the same
+    /// deadline: nothing was written then.
     ///
     /// # Errors
     /// As [`Db::write`].
-    pub(super) async fn save(&self, batch: &Arc<Batch<T::Entity>>) -> Outcome {
+    pub(super) async fn save(&self, batch: &Arc<Batch<T::Entity>>, deadline: Instant) -> Outcome {
         let open = &self.0.db.open;
         if !matches!(*open.backend, Backend::Postgres(_)) || !T::may_share(batch) {
             return Ok(None);
@@ -77,7 +79,7 @@ impl<T: Tables> GroupCommit<T> {
         let permit = Arc::clone(&open.writes).try_acquire_owned().map_err(|_full| DbError::Busy)?;
         let (caller, course) = open.doubts.write();
         let (to, answer) = oneshot::channel();
-        self.0.queue().waiting.push_back(Member { batch: Arc::clone(batch), course, to, _permit: permit });
+        self.0.queue().waiting.push_back(Member { batch: Arc::clone(batch), course, to, deadline, permit });
         start_group(&self.0);
         let outcome = super::received(answer).await;
         caller.answered();
@@ -98,12 +100,20 @@ fn start_group<T: Tables>(shared: &Arc<Shared<T>>) {
         return;
     }
     queue.groups += 1;
+    let place = Place(Arc::clone(shared));
     let size = queue.waiting.len().min(GROUP);
-    let mut members: Vec<Member<T>> = queue.waiting.drain(..size).collect();
+    let taken: Vec<Member<T>> = queue.waiting.drain(..size).collect();
     drop(queue);
+    let until = Instant::now() + shared.db.open.limit / 2;
+    let (mut members, late): (Vec<_>, Vec<_>) = taken.into_iter().partition(|member| member.deadline >= until);
+    for member in late {
+        // The caller may be gone.
+        let _ = member.to.send(Err(DbError::Unavailable("it waited too long for a transaction".to_owned())));
+    }
+    let Some(deadline) = members.iter().map(|member| member.deadline).min() else { return };
     members.sort_by_key(|member| T::topic(&member.batch.before));
-    let group = Group { members, sent: None, saved: Ok(Vec::new()), place: Place(Arc::clone(shared)) };
-    shared.db.start_write(Fencing::ByTheLease, Box::new(group), ());
+    let group = Group { members, sent: None, saved: Ok(Vec::new()), place };
+    shared.db.start_write(Fencing::ByTheLease, Box::new(group), deadline, ());
 }
 
 /// One of the [`GROUPS`]. Dropping it starts the next group.
@@ -138,6 +148,11 @@ impl<T: Tables> DbJob for Group<T> {
         !self.members.is_empty()
     }
 
+    fn waits_for_locks(&self) -> bool {
+        // One locked row would hold up all of them.
+        false
+    }
+
     fn open<'c>(&'c mut self, pg: &'c PgConn) -> BoxFuture<'c, ()> {
         async move {
             let batches = self.batches();
@@ -150,11 +165,12 @@ impl<T: Tables> DbJob for Group<T> {
     fn run<'c>(&'c mut self, conn: &'c mut Conn, until: Instant) -> BoxFuture<'c, bool> {
         async move {
             let Some(sent) = self.sent.take() else { return false };
-            let finished = in_job(until, finish(&self.place.0.tables, conn, &self.batches(), sent)).await;
-            let commits = finished.is_ok();
-            // Whose fault an error is, the saves find out alone.
-            self.saved = Ok(finished.unwrap_or_default());
-            commits
+            let batches = self.batches();
+            let finishing = in_job(until, finish(&self.place.0.tables, conn, &batches, sent));
+            // Whose fault an error or a panic is, the saves find out alone.
+            let Ok(Ok(saved)) = AssertUnwindSafe(finishing).catch_unwind().await else { return false };
+            self.saved = Ok(saved);
+            true
         }
         .boxed()
     }
@@ -180,13 +196,13 @@ impl<T: Tables> DbJob for Group<T> {
         }
     }
 
-    fn answer_unknown(self: Box<Self>, why: String) -> Vec<Course> {
+    fn answer_unknown(self: Box<Self>, why: String) -> Box<dyn Send> {
         // Before any caller can send another request.
         self.members.iter().for_each(|member| member.course.doubt());
         let answered = self.members.into_iter().map(|member| {
             let _ = member.to.send(Err(DbError::Unknown(why.clone())));
-            member.course
+            (member.course, member.permit)
         });
-        answered.collect()
+        Box::new(answered.collect::<Vec<_>>())
     }
 }

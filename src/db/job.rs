@@ -39,6 +39,10 @@ pub(super) async fn in_job<W: Future>(until: Instant, work: W) -> W::Output {
 pub(super) trait DbJob: Send {
     /// Returns whether to run it: its caller still waits. Says the same when it is called again.
     fn begin(&mut self) -> bool;
+    /// Whether its statements on PostgreSQL may wait for locks as long as they may take; otherwise they soon fail.
+    fn waits_for_locks(&self) -> bool {
+        true
+    }
     /// Sends, on PostgreSQL, what need not wait for the answer to BEGIN. Called again if BEGIN failed.
     fn open<'c>(&'c mut self, _: &'c PgConn) -> BoxFuture<'c, ()> {
         ready(()).boxed()
@@ -50,7 +54,7 @@ pub(super) trait DbJob: Send {
     /// Sends the result to the caller: the job has ended.
     fn answer(self: Box<Self>);
     /// Answers `Unknown` to the caller, and returns what to drop once the outcome is known.
-    fn answer_unknown(self: Box<Self>, why: String) -> Vec<Course>;
+    fn answer_unknown(self: Box<Self>, why: String) -> Box<dyn Send>;
 }
 
 struct PendingJob<T, E, F> {
@@ -104,13 +108,13 @@ where
         let _ = self.to.send(outcome);
     }
 
-    fn answer_unknown(mut self: Box<Self>, why: String) -> Vec<Course> {
+    fn answer_unknown(mut self: Box<Self>, why: String) -> Box<dyn Send> {
         let course = self.course.take();
         // Before the caller can send another request.
         course.iter().for_each(Course::doubt);
         self.spoil(DbError::Unknown(why));
         self.answer();
-        course.into_iter().collect()
+        Box::new(course)
     }
 }
 

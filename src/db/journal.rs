@@ -8,12 +8,12 @@ use actors::event_kind::EventKind;
 use actors::live::{Batch, Decided, EventRecord, Journal, Live, StoreUnavailable, Topic, Unsaved};
 use async_trait::async_trait;
 
-use super::Db;
 use super::at_once::{AtOnce, in_order};
 use super::conn::Conn;
 use super::error::DbError;
 use super::events::ChosenOffsets;
 use super::group_commit::GroupCommit;
+use super::{Db, Fencing};
 
 /// Loads and saves the entities of some tables for their actors.
 pub struct DbJournal<T: Tables> {
@@ -166,7 +166,9 @@ pub(super) async fn send<T: Tables, B: Borrow<Batch<T::Entity>> + Sync>(
             for batch in batches {
                 updated.push(T::update(AtOnce::Sqlite(lite), batch.borrow()).await);
             }
-            (updated, own.append(AtOnce::Sqlite(lite)).await)
+            // After a failed statement SQLite may have no transaction any more.
+            let appends = updated.iter().all(Result::is_ok);
+            (updated, if appends { own.append(AtOnce::Sqlite(lite)).await } else { Ok(()) })
         }
     };
     Ok(Sent { records, updated, appended })
@@ -225,11 +227,14 @@ impl<T: Tables> Journal<T::Entity> for DbJournal<T> {
     }
 
     async fn save(&self, group: Arc<Batch<T::Entity>>) -> Result<Vec<EventRecord>, Unsaved> {
-        let Saved { records, has_jobs } = match self.shared.save(&group).await.map_err(NotSaved::from)? {
+        let deadline = self.db.deadline();
+        let Saved { records, has_jobs } = match self.shared.save(&group, deadline).await.map_err(NotSaved::from)? {
             Some(saved) => saved,
             None => {
                 let tables = self.tables.clone();
-                let alone = self.db.write(move |conn| Box::pin(async move { write(&tables, conn, &[group]).await }));
+                let alone = self.db.write_as(Fencing::ByTheLease, deadline, move |conn| {
+                    Box::pin(async move { write(&tables, conn, &[group]).await })
+                });
                 alone.await.map_err(Unsaved::from)?.pop().unwrap_or_default()
             }
         };

@@ -13,7 +13,7 @@
 //! Programs that are not servers (operator commands, migrations) write without a guard.
 
 use actors::ids::Id;
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{BigInt, Bool, Text};
 use diesel::{QueryResult, QueryableByName};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use tokio::sync::watch;
@@ -29,6 +29,8 @@ pub(super) enum Start {}
 
 /// Waits for every transaction that [`Guard::begin`] began, and blocks later ones.
 pub(super) const EXCLUDE: &str = "SELECT pg_advisory_xact_lock(12587269, 'server_lease'::regclass::oid::int)";
+/// How long a job that does not wait for locks does wait: less than PostgreSQL takes to look for a deadlock.
+const LOCK_TIMEOUT: &str = "200ms";
 /// Selects the argument of [`Guard::of`].
 pub(super) const NUMBER: &str = "SELECT 'server_lease'::regclass::oid::int AS number";
 
@@ -81,15 +83,18 @@ pub(super) async fn begin(pg: &mut PgConn, guard: Option<&Guard>, job: &mut dyn 
     let (sql, check, holder) = match guard {
         Some(guard) => (
             guard.begin.as_str(),
-            "SELECT txid_current() AS transaction, \
+            "SELECT txid_current() AS transaction, set_config('lock_timeout', $2, true), \
              EXISTS (SELECT FROM server_lease WHERE id = 1 AND holder = $1) AS is_ours",
             guard.holder,
         ),
-        None => {
-            ("BEGIN READ WRITE", "SELECT txid_current() AS transaction, $1 IS NOT NULL AS is_ours", Key(Id::generate()))
-        }
+        None => (
+            "BEGIN READ WRITE",
+            "SELECT txid_current() AS transaction, set_config('lock_timeout', $2, true), $1 IS NOT NULL AS is_ours",
+            Key(Id::generate()),
+        ),
     };
-    let check = kept(diesel::sql_query(check).bind::<Uuid, _>(holder));
+    let lock_timeout = if job.waits_for_locks() { "0" } else { LOCK_TIMEOUT };
+    let check = kept(diesel::sql_query(check).bind::<Uuid, _>(holder).bind::<Text, _>(lock_timeout));
     let mut shared: &PgConn = pg;
     let checked = RunQueryDsl::get_result(check, &mut &*pg);
     // In this order: the check has to see what was committed before the lock was ours.

@@ -159,7 +159,7 @@ impl Db {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             // On PostgreSQL a job and its connection speak to each other for each statement: the fewer threads, the less they wait.
-            .worker_threads(cores.div_ceil(2))
+            .worker_threads(cores.div_ceil(2).max(2))
             .max_blocking_threads(4)
             .thread_name("db")
             .enable_all()
@@ -243,7 +243,7 @@ impl Db {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.write_as(Fencing::ByTheLease, job).await
+        self.write_as(Fencing::ByTheLease, self.deadline(), job).await
     }
 
     /// [`Self::write`] for the lease row: it is not fenced by the lease and doesn't wait for writes in doubt.
@@ -255,12 +255,19 @@ impl Db {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.write_as(Fencing::Not, job).await
+        self.write_as(Fencing::Not, self.deadline(), job).await
     }
 
+    /// The latest end of a write that begins now.
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.open.limit
+    }
+
+    /// The deadline counts on PostgreSQL only.
     async fn write_as<T, E>(
         &self,
         guarded: Fencing,
+        deadline: Instant,
         job: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     ) -> Result<T, E>
     where
@@ -275,7 +282,7 @@ impl Db {
             Backend::Sqlite(sqlite) => sqlite.writer.take(job)?,
             Backend::Postgres(_) => {
                 let permit = Arc::clone(&self.open.writes).try_acquire_owned().map_err(|_full| DbError::Busy)?;
-                self.start_write(guarded, job, permit);
+                self.start_write(guarded, job, deadline, permit);
             }
         }
         let answer = received(answer).await;
@@ -284,11 +291,10 @@ impl Db {
     }
 
     /// Starts a write on PostgreSQL; `held` is dropped when its outcome is known.
-    fn start_write(&self, guarded: Fencing, mut job: Box<dyn DbJob>, held: impl Send + 'static) {
+    fn start_write(&self, guarded: Fencing, mut job: Box<dyn DbJob>, deadline: Instant, held: impl Send + 'static) {
         let (backend, doubts, limit) = (Arc::clone(&self.open.backend), self.open.doubts.clone(), self.open.limit);
         self.open.handle.spawn(async move {
             let Backend::Postgres(postgres) = backend.as_ref() else { return };
-            let deadline = Instant::now() + limit;
             match guarded {
                 Fencing::Not => postgres.write_guarded(None, job, deadline).await,
                 Fencing::ByTheLease => match doubts.settle_within(limit / 2).await {

@@ -148,10 +148,10 @@ impl Postgres {
                 Err(CommitError::Unknown(why)) => {
                     self.drop_late(conn);
                     tracing::error!(why, transaction, "the outcome of a write is unknown");
-                    let courses = job.answer_unknown(why);
+                    let held = job.answer_unknown(why);
                     self.settle(transaction).await;
                     tracing::info!(transaction, "the outcome of a write is settled");
-                    return drop(courses);
+                    return drop(held);
                 }
             },
             // Without COMMIT nothing is written: the database rolls back what a lost connection had open.
@@ -198,8 +198,8 @@ impl Postgres {
                     self.drop_dead(conn);
                 }
                 Err(_late) => {
-                    why = format!("no answer to BEGIN within {:?}", self.limit);
                     self.drop_late(conn);
+                    return Err(DbError::Unavailable(format!("no answer within {:?}", self.limit)));
                 }
             }
         }

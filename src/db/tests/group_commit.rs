@@ -10,6 +10,8 @@ use actors::meeting::{Command, ConsentPolicy, EndReason, Meeting, MeetingDraft};
 use actors::time::{SystemClock, Time};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::{join_all, poll_immediate};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 use super::super::schema::{events, meetings, projects};
 use super::super::{Db, DbError, DbSettings, InstanceLease, Key, RunQueryDsl};
@@ -149,11 +151,11 @@ async fn meetings_that_start_or_end_at_the_same_time_share_transactions() {
     let (all, _opened) = one_by_one().await;
     for db in all {
         let (mut meetings, journal) = (meetings(&db, 20).await, journal(&db));
-        let start = |meeting: &Meeting| Command::Start { by: meeting.created_by };
-        let end =
-            |meeting: &Meeting| Command::End { by: Some(meeting.created_by), reason: EndReason::HostEnded, note: None };
-        let steps: [(&str, &dyn Fn(&Meeting) -> Command); 2] = [("LIVE", &start), ("ENDED", &end)];
-        for (number, (status, step)) in steps.into_iter().enumerate() {
+        for (number, status) in ["LIVE", "ENDED"].into_iter().enumerate() {
+            let step = |meeting: &Meeting| match status {
+                "LIVE" => Command::Start { by: meeting.created_by },
+                _ => Command::End { by: Some(meeting.created_by), reason: EndReason::HostEnded, note: None },
+            };
             let saves = meetings.iter().map(|meeting| journal.save(changed(meeting, step(meeting))));
             for saved in together(&db, &format!("before {status}"), saves).await {
                 assert_eq!(saved.unwrap().last().map(|record| record.offset), Some(number as u64 + 1));
@@ -228,6 +230,35 @@ async fn who_was_invited_is_told_by_a_job_of_the_same_transaction() {
         }
         assert_eq!(rows_in(&db, "jobs").await, 1);
     }
+}
+
+#[tokio::test]
+async fn a_row_that_is_locked_for_long_costs_its_own_save_alone() {
+    let Some(url) = postgres::schema().unwrap() else { return };
+    let db = Db::open(DbSettings::at(&url)).await.unwrap();
+    let other = Db::open(DbSettings { limit: 5 * DbSettings::at(&url).limit, ..DbSettings::at(&url) }).await.unwrap();
+    make_things(&db).await;
+    let (meetings, journal) = (meetings(&db, 20).await, journal(&db));
+    let locked = meetings[10].id;
+    let ((go, gone), (tell, told)) = (oneshot::channel::<()>(), oneshot::channel());
+    let locking = Handle::current().spawn(async move {
+        let locks = other.write(move |conn| {
+            Box::pin(async move {
+                crate::meetings::store::locked(conn, locked).await?;
+                tell.send(()).unwrap();
+                gone.await.map_err(|_| DbError::Busy)
+            })
+        });
+        locks.await
+    });
+    told.await.unwrap();
+    let saved = join_all(meetings.iter().map(|meeting| journal.save(renamed(meeting)))).await;
+    for (meeting, saved) in meetings.iter().zip(saved) {
+        assert_eq!(saved.is_ok(), meeting.id != locked, "{saved:?}");
+    }
+    drop(go);
+    assert_eq!(locking.await.unwrap(), Err(DbError::Busy));
+    assert_eq!(rows_in(&db, "meetings WHERE title = 'after'").await, 19);
 }
 
 #[tokio::test]

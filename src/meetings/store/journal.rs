@@ -59,8 +59,9 @@ impl Tables for MeetingTables {
     /// which writes its invitations, nor one that ends with recordings.
     fn may_share(batch: &Batch<Meeting>) -> bool {
         let is_own = |event: &Event| matches!(event, Event::Updated | Event::Started { .. } | Event::Ended { .. });
-        batch.before.scheduled_at == batch.after().scheduled_at
-            && batch.changes.iter().flat_map(|step| &step.change.events).all(is_own)
+        batch.steps().all(|(was, step)| {
+            was.scheduled_at == step.change.next.scheduled_at && step.change.events.iter().all(is_own)
+        })
     }
 
     async fn update(conn: AtOnce<'_>, batch: &Batch<Meeting>) -> Result<Option<HasInvitations>, DbError> {
