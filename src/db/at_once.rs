@@ -7,15 +7,7 @@ use std::task::Poll;
 
 use futures_util::future::MaybeDone;
 
-use super::conn::{LiteConn, PgConn};
-
-/// The connection of a write, for [`at_once!`]. SQLite runs each statement in place: there is nothing to wait for.
-pub enum AtOnce<'c> {
-    Pg(&'c PgConn),
-    Sqlite(&'c mut LiteConn),
-}
-
-/// Sends statements at once and returns a tuple of their results.
+/// Sends statements at once, by an [`super::AtOnce`], and returns a tuple of their results.
 ///
 /// `at_once!(conn, execute(statement), load(query))`.
 macro_rules! at_once {

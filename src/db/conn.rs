@@ -23,8 +23,6 @@ use diesel_async::{
     AsyncConnection, AsyncPgConnection, RunQueryDsl as InPostgres, SimpleAsyncConnection, TransactionManager,
 };
 
-use super::at_once::AtOnce;
-
 pub type PgConn = AsyncPgConnection;
 
 /// The connection that a job borrows.
@@ -32,6 +30,12 @@ pub type PgConn = AsyncPgConnection;
 pub enum Conn {
     Pg(Object<PgConn>),
     Sqlite(LiteConn),
+}
+
+/// The connection of a write, for `at_once!`. SQLite runs each statement in place: there is nothing to wait for.
+pub enum AtOnce<'c> {
+    Pg(&'c PgConn),
+    Sqlite(&'c mut LiteConn),
 }
 
 /// A connection to SQLite.

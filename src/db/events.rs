@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::Db;
-use super::at_once::{AtOnce, in_order, kept_parts};
-use super::conn::{Columns, Conn, RunQueryDsl, each};
+use super::at_once::{in_order, kept_parts};
+use super::conn::{AtOnce, Columns, Conn, RunQueryDsl, each};
 use super::error::DbError;
 use super::kept::kept;
 use super::schema::{events, topics};

@@ -21,8 +21,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
-use super::at_once::AtOnce;
-use super::conn::{Conn, PgConn};
+use super::conn::{AtOnce, Conn, PgConn};
 use super::doubts::Course;
 use super::error::DbError;
 use super::job::{DbJob, in_job};
@@ -35,34 +34,38 @@ const GROUP: usize = 64;
 const GROUPS: usize = 2;
 
 /// The saves of one kind of entity that wait for a transaction.
-pub(super) struct GroupCommit<T: Tables>(Arc<Shared<T>>);
+pub(super) struct GroupCommit<T: Tables>(Arc<WaitingSaves<T>>);
 
-struct Shared<T: Tables> {
+struct WaitingSaves<T: Tables> {
     db: Db,
     tables: T,
-    queue: Mutex<Queue<T>>,
+    queue: Mutex<SaveQueue<T>>,
 }
 
-struct Queue<T: Tables> {
-    waiting: VecDeque<Member<T>>,
+struct SaveQueue<T: Tables> {
+    waiting: VecDeque<GroupedSave<T>>,
     /// How many groups are being written.
     groups: usize,
 }
 
 /// `None`: not written, and to be written in a transaction of its own.
-type Outcome = Result<Option<Saved>, DbError>;
+type GroupedOutcome = Result<Option<Saved>, DbError>;
 
-struct Member<T: Tables> {
+struct GroupedSave<T: Tables> {
     batch: Arc<Batch<T::Entity>>,
     course: Course,
-    to: oneshot::Sender<Outcome>,
+    to: oneshot::Sender<GroupedOutcome>,
     deadline: Instant,
     permit: OwnedSemaphorePermit,
 }
 
 impl<T: Tables> GroupCommit<T> {
     pub(super) fn new(db: Db, tables: T) -> Self {
-        Self(Arc::new(Shared { db, tables, queue: Mutex::new(Queue { waiting: VecDeque::new(), groups: 0 }) }))
+        Self(Arc::new(WaitingSaves {
+            db,
+            tables,
+            queue: Mutex::new(SaveQueue { waiting: VecDeque::new(), groups: 0 }),
+        }))
     }
 
     /// Saves a batch together with others. Returns `None` when it has to be written in a transaction of its own, within the same
@@ -70,7 +73,7 @@ impl<T: Tables> GroupCommit<T> {
     ///
     /// # Errors
     /// As [`Db::write`].
-    pub(super) async fn save(&self, batch: &Arc<Batch<T::Entity>>, deadline: Instant) -> Outcome {
+    pub(super) async fn save(&self, batch: &Arc<Batch<T::Entity>>, deadline: Instant) -> GroupedOutcome {
         let open = &self.0.db.open;
         if !matches!(*open.backend, Backend::Postgres(_)) || !T::may_share(batch) {
             return Ok(None);
@@ -79,7 +82,7 @@ impl<T: Tables> GroupCommit<T> {
         let permit = Arc::clone(&open.writes).try_acquire_owned().map_err(|_full| DbError::Busy)?;
         let (caller, course) = open.doubts.write();
         let (to, answer) = oneshot::channel();
-        self.0.queue().waiting.push_back(Member { batch: Arc::clone(batch), course, to, deadline, permit });
+        self.0.queue().waiting.push_back(GroupedSave { batch: Arc::clone(batch), course, to, deadline, permit });
         start_group(&self.0);
         let outcome = super::received(answer).await;
         caller.answered();
@@ -87,14 +90,14 @@ impl<T: Tables> GroupCommit<T> {
     }
 }
 
-impl<T: Tables> Shared<T> {
-    fn queue(&self) -> MutexGuard<'_, Queue<T>> {
+impl<T: Tables> WaitingSaves<T> {
+    fn queue(&self) -> MutexGuard<'_, SaveQueue<T>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Starts to write what waits, unless enough groups are being written.
-fn start_group<T: Tables>(shared: &Arc<Shared<T>>) {
+fn start_group<T: Tables>(shared: &Arc<WaitingSaves<T>>) {
     let mut queue = shared.queue();
     if queue.waiting.is_empty() || queue.groups == GROUPS {
         return;
@@ -102,7 +105,7 @@ fn start_group<T: Tables>(shared: &Arc<Shared<T>>) {
     queue.groups += 1;
     let place = Place(Arc::clone(shared));
     let size = queue.waiting.len().min(GROUP);
-    let taken: Vec<Member<T>> = queue.waiting.drain(..size).collect();
+    let taken: Vec<GroupedSave<T>> = queue.waiting.drain(..size).collect();
     drop(queue);
     let until = Instant::now() + shared.db.open.limit / 2;
     let (mut members, late): (Vec<_>, Vec<_>) = taken.into_iter().partition(|member| member.deadline >= until);
@@ -117,7 +120,7 @@ fn start_group<T: Tables>(shared: &Arc<Shared<T>>) {
 }
 
 /// One of the [`GROUPS`]. Dropping it starts the next group.
-struct Place<T: Tables>(Arc<Shared<T>>);
+struct Place<T: Tables>(Arc<WaitingSaves<T>>);
 
 impl<T: Tables> Drop for Place<T> {
     fn drop(&mut self) {
@@ -128,7 +131,7 @@ impl<T: Tables> Drop for Place<T> {
 
 /// Saves that are written in one transaction.
 struct Group<T: Tables> {
-    members: Vec<Member<T>>,
+    members: Vec<GroupedSave<T>>,
     /// What was sent together with BEGIN; `None` if that failed, or panicked.
     sent: Option<Sent<T>>,
     /// Of each member; empty if none was saved.

@@ -8,8 +8,8 @@ use actors::event_kind::EventKind;
 use actors::live::{Batch, Decided, EventRecord, Journal, Live, StoreUnavailable, Topic, Unsaved};
 use async_trait::async_trait;
 
-use super::at_once::{AtOnce, in_order};
-use super::conn::Conn;
+use super::at_once::in_order;
+use super::conn::{AtOnce, Conn};
 use super::error::DbError;
 use super::events::ChosenOffsets;
 use super::group_commit::GroupCommit;

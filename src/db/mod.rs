@@ -65,9 +65,8 @@ use self::doubts::Doubts;
 use self::job::DbJob;
 use self::readers::ReadJob;
 
-pub use self::at_once::AtOnce;
 pub(crate) use self::at_once::at_once;
-pub use self::conn::{Columns, Conn, RunQueryDsl};
+pub use self::conn::{AtOnce, Columns, Conn, RunQueryDsl};
 pub(crate) use self::conn::{ROWS, ROWS_KEPT, each, many};
 pub use self::doubts::Settled;
 pub use self::error::{Constraint, DbError};
