@@ -93,7 +93,6 @@ pub trait Tables: Clone + Send + Sync + 'static {
 }
 
 /// What a batch left behind: the events to publish, and whether it enqueued a job.
-#[derive(Default)]
 pub struct Saved {
     pub records: Vec<EventRecord>,
     pub has_jobs: bool,
@@ -235,7 +234,8 @@ impl<T: Tables> Journal<T::Entity> for DbJournal<T> {
                 let alone = self.db.write_as(Fencing::ByTheLease, deadline, move |conn| {
                     Box::pin(async move { write(&tables, conn, &[group]).await })
                 });
-                alone.await.map_err(Unsaved::from)?.pop().unwrap_or_default()
+                let saved = alone.await.map_err(Unsaved::from)?.pop();
+                saved.ok_or_else(|| Unsaved::Unknown("the save of a batch said nothing about it".to_owned()))?
             }
         };
         if has_jobs {

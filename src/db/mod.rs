@@ -157,7 +157,8 @@ impl Db {
         statements::count()?;
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            // On PostgreSQL a job and its connection speak to each other for each statement: the fewer threads, the less they wait.
+            // On PostgreSQL a job and its connection speak to each other for each statement: the fewer threads, the less they
+            // wait. Two at least, as a job that computes would hold up all others.
             .worker_threads(cores.div_ceil(2).max(2))
             .max_blocking_threads(4)
             .thread_name("db")
