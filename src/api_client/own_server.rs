@@ -14,12 +14,22 @@ const START: Duration = Duration::from_secs(30);
 /// How long to wait for a killed process to exit.
 const END: Duration = Duration::from_secs(2);
 
+/// Where the log of a server goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerLog {
+    /// A file in the folder of its data.
+    InFile,
+    /// A device on which there is never room.
+    OnFullDisk,
+}
+
 pub struct OwnServer {
     /// For example `http://127.0.0.1:40123`.
     pub url: String,
     pub internal_url: String,
     child: Child,
     folder: TempDir,
+    log: ServerLog,
     /// Kept open, because a server with a closed standard output would fail when it prints.
     printed: Lines<BufReader<ChildStdout>>,
 }
@@ -31,10 +41,18 @@ impl OwnServer {
     /// # Errors
     /// Returns the reason and the end of the log if the server doesn't start.
     pub async fn start(settings: &[(&str, &str)]) -> Result<Self, String> {
+        Self::start_with_log(settings, ServerLog::InFile).await
+    }
+
+    /// [`OwnServer::start`] with another place for the log.
+    ///
+    /// # Errors
+    /// Same as [`OwnServer::start`].
+    pub async fn start_with_log(settings: &[(&str, &str)], log: ServerLog) -> Result<Self, String> {
         let folder = tempfile::Builder::new().prefix("colloquy-").tempdir();
         let folder = folder.map_err(|error| format!("A temporary folder can't be created: {error}"))?;
-        let (child, printed) = spawn(folder.path(), settings)?;
-        let mut server = Self { url: String::new(), internal_url: String::new(), child, folder, printed };
+        let (child, printed) = spawn(folder.path(), settings, log)?;
+        let mut server = Self { url: String::new(), internal_url: String::new(), child, folder, log, printed };
         server.wait_until_ready().await?;
         Ok(server)
     }
@@ -47,7 +65,7 @@ impl OwnServer {
     pub async fn crash_and_start(&mut self, settings: &[(&str, &str)]) -> Result<Duration, String> {
         self.child.kill().await.map_err(|error| format!("The server can't be killed: {error}"))?;
         let started = Instant::now();
-        (self.child, self.printed) = spawn(self.folder.path(), settings)?;
+        (self.child, self.printed) = spawn(self.folder.path(), settings, self.log)?;
         self.url.clear();
         self.internal_url.clear();
         self.wait_until_ready().await?;
@@ -118,8 +136,15 @@ impl OwnServer {
     }
 }
 
-fn spawn(folder: &Path, settings: &[(&str, &str)]) -> Result<(Child, Lines<BufReader<ChildStdout>>), String> {
-    let log_file = log_of(folder);
+fn spawn(
+    folder: &Path,
+    settings: &[(&str, &str)],
+    log: ServerLog,
+) -> Result<(Child, Lines<BufReader<ChildStdout>>), String> {
+    let log_file = match log {
+        ServerLog::InFile => log_of(folder),
+        ServerLog::OnFullDisk => PathBuf::from("/dev/full"),
+    };
     let log = std::fs::File::create(&log_file);
     let log = log.map_err(|error| format!("{} can't be written: {error}", log_file.display()))?;
     let mut command = own_command()?;

@@ -6,11 +6,15 @@
 //! percentile is more than five times the usual one, or if memory at the end is more than a tenth above its level after
 //! five minutes. At last nobody asks for anything, which shows how much of the memory comes back. The memory is the
 //! server's own, without the pages of the database file that the operating system caches, which grow with the database.
+//! Nothing of the server's log can be written all the while, as on a full disk.
 
 mod attack;
+mod connections;
 mod documents;
 mod person;
+mod strangers;
 mod tally;
+mod workbooks;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,11 +32,10 @@ use super::processor::time_used;
 use crate::api_client::account::ClientAccount;
 use crate::api_client::answer::ProjectAnswer;
 use crate::api_client::caller::{ApiClient, http};
-use crate::api_client::own_server::OwnServer;
+use crate::api_client::own_server::{OwnServer, ServerLog};
 
 /// The defaults, except that idle actors leave memory soon enough to be seen in a short run.
-const SETTINGS: [(&str, &str); 3] =
-    [("COLLOQUY__LOG__FILTER", "warn"), ("COLLOQUY__ANALYSIS__IDLE_SECONDS", "60"), people::ISSUER];
+const SETTINGS: [(&str, &str); 2] = [("COLLOQUY__ANALYSIS__IDLE_SECONDS", "60"), people::ISSUER];
 const MINUTE: Duration = Duration::from_secs(60);
 /// When the reference level of memory is taken; in a short run, after a quarter of the time.
 const SETTLED: Duration = Duration::from_secs(5 * 60);
@@ -60,7 +63,7 @@ pub struct Soak {
 /// # Errors
 /// Returns a message if the server doesn't start, exits, or fails one of the criteria.
 pub async fn measure(arguments: &Soak) -> Result<(), String> {
-    let server = OwnServer::start(&SETTINGS).await?;
+    let server = OwnServer::start_with_log(&SETTINGS, ServerLog::OnFullDisk).await?;
     let count = usize::try_from(arguments.people).map_err(|error| error.to_string())?;
     let mut callers = gather(&server, count + Attack::ACCOUNTS).await?;
     let attackers = callers.split_off(count);
