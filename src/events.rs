@@ -115,6 +115,7 @@ fn described(kind: EventKind) -> EventDescription {
         EventKind::RecordingReady => with(of::<RecordingView>(), "A recording can be played and transcribed."),
         EventKind::RecordingFailed => with(of::<RecordingView>(), "A recording failed."),
         EventKind::RecordingPaused => with(of::<RecordingView>(), "A recording is paused until everyone consents."),
+        EventKind::RecordingUpdated => with(of::<RecordingView>(), "A paused recording waits for others than before."),
         EventKind::RecordingResumed => with(of::<RecordingView>(), "A recording continues."),
         EventKind::RecordingTranscript => with(of::<RecordingView>(), "The state of a recording's transcript changed."),
         EventKind::RecordingExpired => {

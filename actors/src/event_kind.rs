@@ -89,6 +89,8 @@ pub enum EventKind {
     RecordingFailed,
     #[strum(serialize = "recording.paused")]
     RecordingPaused,
+    #[strum(serialize = "recording.updated")]
+    RecordingUpdated,
     #[strum(serialize = "recording.resumed")]
     RecordingResumed,
     #[strum(serialize = "recording.transcript")]
@@ -158,6 +160,7 @@ impl EventKind {
             | Self::RecordingReady
             | Self::RecordingFailed
             | Self::RecordingPaused
+            | Self::RecordingUpdated
             | Self::RecordingResumed
             | Self::RecordingTranscript
             | Self::RecordingExpired

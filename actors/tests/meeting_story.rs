@@ -78,8 +78,8 @@ const TABLE: [(MeetingStatus, [Outcome; 11]); 4] = {
 
 /// A sweep with these limits, in seconds, for an empty and for a live meeting.
 fn sweep(empty: u64, live: u64) -> Command {
-    let [grace, empty, live] = [30, empty, live].map(Duration::from_secs);
-    Command::Sweep { limits: TimeLimits { grace, empty, live } }
+    let [connect, grace, empty, live] = [120, 30, empty, live].map(Duration::from_secs);
+    Command::Sweep { limits: TimeLimits { connect, grace, empty, live } }
 }
 
 fn command(column: Column, on: &Meeting) -> Command {

@@ -172,9 +172,15 @@ fn command(row: Row, cast: &Cast) -> Command {
         Row::AdmitByAnother => admit(Id::generate()),
         Row::Grant => consent(who, ConsentAnswer::Grant([ConsentScope::Recording].into())),
         Row::Decline => consent(who, ConsentAnswer::Decline),
-        Row::SeeSocket => Command::See { seen: vec![Observation::Socket { participant: who, is_open: true }] },
-        Row::SeeNoSocket => Command::See { seen: vec![Observation::Socket { participant: who, is_open: false }] },
-        Row::SeeMedia => Command::See { seen: vec![Observation::Media { participant: who, session: media }] },
+        Row::SeeSocket => {
+            Command::See { seen: vec![Observation::Socket { participant: who, is_open: true, ago: Duration::ZERO }] }
+        }
+        Row::SeeNoSocket => {
+            Command::See { seen: vec![Observation::Socket { participant: who, is_open: false, ago: Duration::ZERO }] }
+        }
+        Row::SeeMedia => {
+            Command::See { seen: vec![Observation::Media { participant: who, session: media, ago: Duration::ZERO }] }
+        }
         Row::SweepAfterGrace => sweep(),
         Row::Exclude => Command::Exclude { user },
         Row::Forget => Command::Forget { participant: who, name: "Somebody".to_owned() },
@@ -317,7 +323,10 @@ fn a_host_who_loses_project_access_leaves_but_stays_the_host() {
 
 #[test]
 fn a_live_meeting_ends_after_the_longest_duration_even_with_participants() {
-    let meeting = take(&live(), joins(Id::generate(), Id::generate()), 1);
+    let who = Id::generate();
+    let connected = Observation::Socket { participant: who, is_open: true, ago: Duration::ZERO };
+    let meeting = take(&live(), joins(who, Id::generate()), 1);
+    let meeting = take(&meeting, Command::See { seen: vec![connected] }, 2);
     let day = LONGEST.as_secs();
     assert!(meeting.decide(sweep(), at(day - 1)).unwrap().events.is_empty());
     let change = meeting.decide(sweep(), at(day)).unwrap();

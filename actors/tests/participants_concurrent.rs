@@ -50,7 +50,9 @@ async fn concurrent_joins_leaves_and_removals_end_in_one_status_and_every_event_
                     3 => Command::Leave { participant: who },
                     4 => consent(who, ConsentAnswer::Grant([ConsentScope::Recording].into())),
                     _ if nth == 11 => Command::Remove { participant: who, by: None },
-                    _ => Command::See { seen: vec![Observation::Socket { participant: who, is_open: true }] },
+                    _ => Command::See {
+                        seen: vec![Observation::Socket { participant: who, is_open: true, ago: Duration::ZERO }],
+                    },
                 };
                 registry.ask(id, command, request("race")).await
             })

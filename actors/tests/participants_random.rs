@@ -13,7 +13,7 @@ use actors::meeting::{
     MeetingRole, MeetingStatus, Observation, ParticipantStatus,
 };
 use actors::time::Time;
-use support::participants::{EMPTY, GRACE, LONGEST, consent, newcomer, sweep};
+use support::participants::{CONNECT, EMPTY, GRACE, LONGEST, consent, newcomer, sweep};
 use support::{Chance, meeting, noon};
 
 const MOST: usize = 5;
@@ -176,6 +176,15 @@ impl Diary {
         lost
     }
 
+    /// Until when a person who is in the meeting and not connected stays: who never was connected has more time.
+    fn stays_until(&self, who: usize) -> Option<Time> {
+        if self.is_connected(who, self.0.len()) {
+            return None;
+        }
+        let joined_at = || self.stay(who).first().map(|(time, _)| *time + CONNECT);
+        self.lost_since(who).map(|since| since + GRACE).or_else(joined_at)
+    }
+
     fn answer(&self, who: usize) -> Option<ConsentDecision> {
         let answers = self.0.iter().filter_map(|(_, done)| match done {
             Done::Answered(one, yes) if *one == who => Some(*yes),
@@ -291,7 +300,7 @@ impl Story {
             }
             10 | 11 => {
                 let is_open = chance.one_in(2);
-                let seen = vec![Observation::Socket { participant: id, is_open }];
+                let seen = vec![Observation::Socket { participant: id, is_open, ago: Duration::ZERO }];
                 let done = diary.is_in(who).then_some(Done::Socket(who, is_open));
                 (Command::See { seen }, true, done.into_iter().collect())
             }
@@ -301,7 +310,7 @@ impl Story {
                 let session = MediaSession { began_at, name: "PA".to_owned(), is_open };
                 let done = diary.is_in(who).then_some(Done::Media(who, began, is_open));
                 (
-                    Command::See { seen: vec![Observation::Media { participant: id, session }] },
+                    Command::See { seen: vec![Observation::Media { participant: id, session, ago: Duration::ZERO }] },
                     true,
                     done.into_iter().collect(),
                 )
@@ -324,9 +333,8 @@ impl Story {
 
     /// What a sweep does according to the diary.
     fn swept(&self) -> Vec<Done> {
-        let overdue = |who: &usize| {
-            self.diary.is_in(*who) && self.diary.lost_since(*who).is_some_and(|since| self.now >= since + GRACE)
-        };
+        let overdue =
+            |who: &usize| self.diary.is_in(*who) && self.diary.stays_until(*who).is_some_and(|until| self.now >= until);
         let started = self.diary.0.iter().find(|(_, done)| *done == Done::Started).map(|(time, _)| *time);
         if started.is_some_and(|started| self.now >= started + LONGEST) && self.diary.is_live() {
             return vec![Done::Over];

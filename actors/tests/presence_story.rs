@@ -31,12 +31,12 @@ fn joined() -> (Meeting, Id<ids::Participant>) {
 }
 
 fn socket(participant: Id<ids::Participant>, is_open: bool) -> Command {
-    Command::See { seen: vec![Observation::Socket { participant, is_open }] }
+    Command::See { seen: vec![Observation::Socket { participant, is_open, ago: Duration::ZERO }] }
 }
 
 fn media(participant: Id<ids::Participant>, name: &str, began: u64, is_open: bool) -> Observation {
     let session = MediaSession { began_at: at(began), name: name.to_owned(), is_open };
-    Observation::Media { participant, session }
+    Observation::Media { participant, session, ago: Duration::ZERO }
 }
 
 fn see(seen: Observation) -> Command {
@@ -55,12 +55,47 @@ fn link(meeting: &Meeting, who: Id<ids::Participant>) -> Option<Link> {
 }
 
 #[test]
-fn a_participant_who_never_connected_is_not_removed_for_absence() {
+fn a_participant_who_never_connects_has_left_after_two_minutes_and_may_join_again() {
     let (meeting, who) = joined();
+    let user = is(&meeting, who).user_id.unwrap();
     assert!(!is(&meeting, who).is_connected());
-    let later = meeting.decide(sweep(), at(3_000)).unwrap();
-    assert!(later.events.is_empty());
-    assert!(meeting.decide(socket(who, false), at(1)).unwrap().events.is_empty());
+    assert!(meeting.decide(socket(who, false), at(1)).unwrap().events.is_empty(), "that there is no socket is no news");
+    assert!(meeting.decide(sweep(), at(119)).unwrap().events.is_empty());
+    let change = meeting.decide(sweep(), at(120)).unwrap();
+    assert_eq!(change.events, [Event::Left { participant: who }]);
+    assert_eq!(change.next.state, State::Live { started_at: at(0), empty_since: Some(at(120)) });
+    assert!(change.next.decide(sweep(), at(121)).unwrap().events.is_empty(), "safe to repeat");
+    // Nobody keeps a meeting alive by an entry alone.
+    let ended = take(&change.next, sweep(), 120 + EMPTY.as_secs());
+    assert_eq!(ended.end_reason(), Some(EndReason::Empty));
+    let back = take(&change.next, joins(who, user), 200);
+    assert_eq!(link(&back, who), Some(Link::Awaited));
+    assert!(back.decide(sweep(), at(319)).unwrap().events.is_empty(), "the time begins anew");
+    assert_eq!(is(&take(&back, sweep(), 320), who).status(), ParticipantStatus::Left);
+    let connected = take(&back, socket(who, true), 319);
+    assert!(connected.decide(sweep(), at(10_000)).unwrap().events.is_empty());
+}
+
+#[test]
+fn a_waiting_host_who_never_connects_stops_waiting() {
+    let scheduled = meeting();
+    let host = scheduled.host;
+    let waiting = take(&scheduled, joins(host, scheduled.created_by), 1);
+    assert!(waiting.decide(sweep(), at(120)).unwrap().events.is_empty());
+    let swept = take(&waiting, sweep(), 121);
+    assert_eq!((is(&swept, host).status(), swept.status()), (ParticipantStatus::Left, MeetingStatus::Scheduled));
+}
+
+#[test]
+fn a_loss_that_is_reported_late_counts_from_when_it_was_seen() {
+    let (meeting, who) = joined();
+    let meeting = take(&meeting, socket(who, true), 5);
+    let lost = |ago| {
+        let seen = vec![Observation::Socket { participant: who, is_open: false, ago: Duration::from_secs(ago) }];
+        link(&take(&meeting, Command::See { seen }, 10), who)
+    };
+    assert_eq!(lost(4), Some(Link::Lost { since: at(6) }));
+    assert_eq!(lost(400), Some(Link::Lost { since: at(0) }), "not before they joined");
 }
 
 #[test]
@@ -151,7 +186,7 @@ fn many_observations_are_applied_at_once_and_unknown_participants_are_ignored() 
     let (meeting, first) = joined();
     let second = Id::generate();
     let meeting = take(&meeting, joins(second, Id::generate()), 0);
-    let open = |participant| Observation::Socket { participant, is_open: true };
+    let open = |participant| Observation::Socket { participant, is_open: true, ago: Duration::ZERO };
     let seen = vec![open(first), open(Id::generate()), open(second), open(first), media(first, "A", 1, true)];
     let change = meeting.decide(Command::See { seen }, at(1)).unwrap();
     let expected = [Event::Changed { participant: first }, Event::Changed { participant: second }];
@@ -166,7 +201,7 @@ fn a_meeting_ends_after_fifteen_empty_minutes_and_each_join_restarts_the_timeout
     let ended = began.decide(sweep(), at(900)).unwrap();
     assert_eq!(ended.events, [Event::Ended { by: None, reason: EndReason::Empty }]);
     let (who, user) = (Id::generate(), Id::generate());
-    let busy = take(&began, joins(who, user), 800);
+    let busy = take(&take(&began, joins(who, user), 800), socket(who, true), 801);
     assert!(busy.decide(sweep(), at(5_000)).unwrap().events.is_empty());
     let empty = take(&busy, Command::Leave { participant: who }, 1_000);
     assert_eq!(empty.state, State::Live { started_at: at(0), empty_since: Some(at(1_000)) });

@@ -284,7 +284,7 @@ fn nothing_is_recorded_before_everyone_has_consented_and_who_joins_without_pause
     assert_eq!(of(&joined.next, id).pauses.lacking, [late].into());
     // Nobody pauses it twice; who else lacks is told.
     let both = decided(&joined.next, consent(ada, ConsentAnswer::Decline), 22);
-    assert_eq!(kinds(&both), ["participant.consent", "recording.paused"]);
+    assert_eq!(kinds(&both), ["participant.consent", "recording.updated"]);
     let again = take(&both.next, consent(ada, grants()), 24);
     let resumed = decided(&again, consent(late, grants()), 30);
     assert_eq!(kinds(&resumed), ["participant.consent", "recording.resumed"]);
@@ -306,6 +306,33 @@ fn nothing_is_recorded_before_everyone_has_consented_and_who_joins_without_pause
     // Who leaves lacks no longer.
     let left = decided(&joined.next, Command::Leave { participant: late }, 25);
     assert_eq!(kinds(&left), ["participant.left", "recording.resumed"]);
+}
+
+#[test]
+fn a_pause_is_told_once_however_many_lack_consent() {
+    let Room { mut meeting, people: [ada, ben] } = room(ConsentPolicy::All);
+    let (mixed, track) = (Id::generate(), Id::generate());
+    meeting = take(&meeting, start(mixed, UploadMode::Chunked), 10);
+    meeting = take(&meeting, start_of(track, UploadMode::Chunked, Some(ada)), 10);
+    let late: Vec<_> = (0..20).map(|_| Id::generate()).collect();
+    let mut told = Vec::new();
+    let mut second = 20;
+    let coming = late.iter().map(|id| joins(*id, Id::generate()));
+    let declining = [ada, ben].map(|id| consent(id, ConsentAnswer::Decline));
+    let granting = [ada, ben].into_iter().chain(late.iter().copied()).map(|id| consent(id, grants()));
+    for command in coming.chain(declining).chain(granting) {
+        let change = decided(&meeting, command, second);
+        let about = |event: &Event| event.recording().map(|id| (id, event.kind().as_str()));
+        told.extend(change.events.iter().filter_map(about));
+        meeting = change.next;
+        second += 1;
+    }
+    for id in [mixed, track] {
+        let count = |kind: &str| told.iter().filter(|one| **one == (id, kind)).count();
+        // Of 44 who changed it, the first one pauses it and the last one lets it go on.
+        assert_eq!(["recording.paused", "recording.updated", "recording.resumed"].map(count), [1, 42, 1]);
+        assert_eq!(of(&meeting, id).pauses.all.len(), 1);
+    }
 }
 
 #[test]

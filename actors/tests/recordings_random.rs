@@ -220,6 +220,13 @@ fn sequence(seed: u64) -> (usize, usize) {
                     .iter()
                     .filter(|event| matches!(event, Event::Recording { what: RecordingEvent::ChunkStored(_), .. }));
                 stored += taken.count();
+                let told = |what: RecordingEvent| {
+                    let about = |event: &&Event| matches!(event, Event::Recording { what: is, .. } if *is == what);
+                    change.events.iter().filter(about).count()
+                };
+                let paused = |meeting: &Meeting| meeting.recordings.get(&room.recording).unwrap().pauses.is_paused();
+                let begins = !paused(&room.meeting) && paused(&change.next);
+                assert_eq!(told(RecordingEvent::Paused), usize::from(begins), "{said}");
                 assert_eq!(change.next.revision, room.meeting.revision + change.events.len() as u64);
                 room.meeting = change.next;
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use actors::ids::{Id, Session, User};
 use actors::meeting::Meeting;
-use actors::time::Time;
+use actors::time::{NumericDate, Time};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, decode_header, encode};
 use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use super::principal::{Caller, Guest, Principal};
 use crate::keys::SigningKey;
 
 const TYPE: &str = "at+jwt";
-const LEEWAY_SECONDS: i64 = 5;
+const LEEWAY: Duration = Duration::from_secs(5);
 const REMEMBERED: usize = 10_000;
 const LONGEST: usize = 2_048;
 
@@ -34,8 +34,8 @@ struct Claims {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mid: Option<Id<Meeting>>,
     jti: String,
-    iat: i64,
-    exp: i64,
+    iat: NumericDate,
+    exp: NumericDate,
 }
 
 /// Signs and verifies access tokens.
@@ -45,7 +45,7 @@ pub struct Tokens {
     /// The audience of guest tokens.
     guests: String,
     life: Duration,
-    known: Cache<String, (Principal, i64)>,
+    known: Cache<String, (Principal, Time)>,
 }
 
 /// The token was not issued by this server, or is no longer valid.
@@ -90,7 +90,8 @@ impl Tokens {
     }
 
     fn claims(&self, now: Time, life: Duration) -> Claims {
-        let iat = now.millis() / 1000;
+        // In whole seconds, as they are written.
+        let now = Time::nearest(NumericDate(now).seconds().saturating_mul(1000));
         Claims {
             iss: self.issuer.clone(),
             aud: self.issuer.clone(),
@@ -98,8 +99,8 @@ impl Tokens {
             sid: String::new(),
             mid: None,
             jti: Id::<()>::generate().to_string(),
-            iat,
-            exp: iat + i64::try_from(life.as_secs()).unwrap_or(0),
+            iat: NumericDate(now),
+            exp: NumericDate(now + life),
         }
     }
 
@@ -118,19 +119,18 @@ impl Tokens {
         if token.len() > LONGEST {
             return Err(InvalidToken);
         }
-        let now = now.millis() / 1000;
         let (principal, expires) = match self.known.get(token) {
             Some(known) => known,
             None => self.check(token, now)?,
         };
-        if expires + LEEWAY_SECONDS <= now {
+        if expires + LEEWAY <= now {
             self.known.remove(token);
             return Err(InvalidToken);
         }
         Ok(principal)
     }
 
-    fn check(&self, token: &str, now: i64) -> Result<(Principal, i64), InvalidToken> {
+    fn check(&self, token: &str, now: Time) -> Result<(Principal, Time), InvalidToken> {
         let header = decode_header(token).map_err(|_| InvalidToken)?;
         let kid = header.kid.as_deref().ok_or(InvalidToken)?;
         let is_ours = header.typ.as_deref() == Some(TYPE) && header.alg == Algorithm::HS256;
@@ -142,14 +142,15 @@ impl Tokens {
         // Expiry is checked against the server's own clock, below and at each use.
         validation.validate_exp = false;
         let claims = decode::<Claims>(token, key, &validation).map_err(|_| InvalidToken)?.claims;
-        if claims.iat > now + LEEWAY_SECONDS {
+        let (issued, expires) = (claims.iat.0, claims.exp.0);
+        if issued > now + LEEWAY {
             return Err(InvalidToken);
         }
         let principal = self.principal(&claims)?;
-        if claims.exp + LEEWAY_SECONDS > now {
-            self.known.insert(token.to_owned(), (principal, claims.exp));
+        if expires + LEEWAY > now {
+            self.known.insert(token.to_owned(), (principal, expires));
         }
-        Ok((principal, claims.exp))
+        Ok((principal, expires))
     }
 
     fn principal(&self, Claims { aud, sub, sid, mid, .. }: &Claims) -> Result<Principal, InvalidToken> {
@@ -221,6 +222,45 @@ mod tests {
         let guest_without_one = Claims { aud: tokens.guests.clone(), ..base() };
         for claims in [account_with_a_meeting, guest_without_one] {
             assert_eq!(tokens.verify(&tokens.sign(&claims).unwrap(), now()), Err(InvalidToken), "{claims:?}");
+        }
+    }
+
+    /// Signed with a real key, since a forged one is not read so far.
+    #[test]
+    fn a_token_with_times_that_nobody_reaches_is_valid_or_refused_and_nothing_overflows() {
+        let (tokens, key) = (tokens(), EncodingKey::from_secret(&[7; 32]));
+        let header = || Header { typ: Some(TYPE.to_owned()), kid: Some("access-1".to_owned()), ..Header::default() };
+        let (user, session) = (Id::<User>::generate(), Id::<Session>::generate());
+        let claims = Claims { sub: user.to_string(), sid: session.to_string(), ..tokens.claims(now(), tokens.life) };
+        let claims = serde_json::to_value(claims).unwrap();
+        let extremes = [
+            "0",
+            "-1",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "18446744073709551615",
+            "1e308",
+            "-1e308",
+            "253402300799",
+            "253402300800",
+            "-62135596801",
+            "0.5",
+            "1e-308",
+        ];
+        for (name, number) in ["iat", "exp", "nbf"].iter().flat_map(|name| extremes.map(|number| (name, number))) {
+            let mut claims = claims.clone();
+            claims[*name] = serde_json::from_str(number).unwrap();
+            let token = encode(&header(), &claims, &key).unwrap();
+            let [first, again] = [tokens.verify(&token, now()), tokens.verify(&token, now())];
+            assert_eq!(first, again, "{name} {number}");
+            let seconds: f64 = number.parse().unwrap();
+            let is_valid = match *name {
+                "iat" => seconds < 1.9e9,
+                // jsonwebtoken wants it within the unsigned integers.
+                "exp" => seconds > 1.8e9 && seconds < 1e19,
+                _ => true,
+            };
+            assert!(first.is_ok() == is_valid || number.len() > 19, "{name} {number}: {first:?}");
         }
     }
 

@@ -33,9 +33,10 @@ const SURGE: usize = 1000;
 const USUAL_SECONDS: usize = 3;
 
 /// Participants who are in no room stay. The limits are off because all clients have the same address.
-const SETTINGS: [(&str, &str); 6] = [
+const SETTINGS: [(&str, &str); 7] = [
     ("COLLOQUY__LIMITS__CALLS__MOST", "0"),
     ("COLLOQUY__SOCKETS__PER_ACCOUNT", "20000"),
+    ("COLLOQUY__MEETINGS__CONNECT_SECONDS", "3600"),
     ("COLLOQUY__MEETINGS__GRACE_SECONDS", "3600"),
     people::ISSUER,
     super::MANY,

@@ -17,8 +17,13 @@ use crate::api_client::caller::ApiClient;
 use crate::api_client::own_server::OwnServer;
 
 /// The fixed issuer keeps tokens valid after the restart, on whatever port the server listens.
-const SETTINGS: [(&str, &str); 3] =
-    [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__LOG__FILTER", "warn"), people::ISSUER];
+const SETTINGS: [(&str, &str); 4] = [
+    ("COLLOQUY__LIMITS__CALLS__MOST", "0"),
+    ("COLLOQUY__LOG__FILTER", "warn"),
+    // The one who has joined stays without a connection.
+    ("COLLOQUY__MEETINGS__CONNECT_SECONDS", "3600"),
+    people::ISSUER,
+];
 /// After the restart, a meeting ends when it has been empty for one second.
 const EMPTY: (&str, &str) = ("COLLOQUY__MEETINGS__EMPTY_SECONDS", "1");
 /// The timeout of the measurement.

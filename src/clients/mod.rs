@@ -8,6 +8,7 @@ pub mod mail;
 pub mod openid;
 pub mod pipeline;
 pub mod printer;
+mod retry_after;
 pub mod speech;
 pub mod trackers;
 

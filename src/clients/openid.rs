@@ -11,7 +11,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use actors::time::Time;
+use actors::time::{NumericDate, Time};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::jwk::{Jwk, PublicKeyUse};
@@ -41,7 +41,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(5);
 const LARGEST_ANSWER: usize = 1024 * 1024;
 /// Tolerated difference between the provider's clock and this server's.
-const LEEWAY_SECONDS: i64 = 30;
+const LEEWAY: Duration = Duration::from_secs(30);
 
 /// The address of a provider, and the credentials of this server as its client.
 #[derive(Debug, Clone)]
@@ -127,8 +127,8 @@ struct IdTokenClaims {
     sub: String,
     aud: AudienceClaim,
     azp: Option<String>,
-    exp: i64,
-    iat: i64,
+    exp: NumericDate,
+    iat: NumericDate,
     nonce: Option<String>,
     at_hash: Option<String>,
     email: Option<String>,
@@ -260,7 +260,6 @@ impl OpenId {
         now: Time,
     ) -> Result<Identity, OpenIdError> {
         let wrong = |what: &str| Err(OpenIdError::Wrong(format!("its ID token: {what}")));
-        let now = now.millis() / 1000;
         let ours = &self.settings.client_id;
         let is_for_others = match &claims.aud {
             AudienceClaim::One(party) => party != ours,
@@ -269,7 +268,7 @@ impl OpenId {
         if is_for_others || claims.azp.as_ref().is_some_and(|party| party != ours) {
             return wrong("issued for another client");
         }
-        if claims.exp + LEEWAY_SECONDS <= now || claims.iat > now + LEEWAY_SECONDS {
+        if claims.exp.0 + LEEWAY <= now || claims.iat.0 > now + LEEWAY {
             return wrong("expired, or not valid yet");
         }
         if claims.nonce.as_deref() != Some(nonce) {
@@ -402,3 +401,37 @@ impl fmt::Display for Unanswered {
     }
 }
 impl std::error::Error for Unanswered {}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Claims are read once their signature is verified: these are what a provider itself may say.
+    #[test]
+    fn an_id_token_with_times_that_nobody_reaches_is_taken_or_refused_and_nothing_overflows() {
+        let now = Time::nearest(1_800_000_000_000);
+        let openid = OpenId::new(OpenIdSettings {
+            client_id: "us".to_owned(),
+            client_secret: "secret".to_owned(),
+            discovery_url: "https://provider.example/.well-known/openid-configuration".to_owned(),
+            issuer: "https://provider.example".to_owned(),
+            issuer_alias: None,
+            redirect_url: "https://colloquy.example/callback".to_owned(),
+        })
+        .unwrap();
+        let late = ["1800000001", "9223372036854775807", "18446744073709551615", "1e308", "253402300800"];
+        let early = ["0", "-1", "-9223372036854775808", "-1e308", "-62135596801", "0.5"];
+        for (number, is_late) in late.map(|text| (text, true)).into_iter().chain(early.map(|text| (text, false))) {
+            let time: serde_json::Value = serde_json::from_str(number).unwrap();
+            let is_taken = |iat: &serde_json::Value, exp: &serde_json::Value| {
+                let claims = json!({"sub": "7", "aud": "us", "iat": iat, "exp": exp, "nonce": "n"});
+                openid.checked(serde_json::from_value(claims).unwrap(), "token", "n", now).is_ok()
+            };
+            assert_eq!(is_taken(&json!(1_800_000_000), &time), is_late, "exp {number}");
+            let is_soon = number == "1800000001";
+            assert_eq!(is_taken(&time, &json!(1_800_003_600)), !is_late || is_soon, "iat {number}");
+        }
+    }
+}

@@ -16,13 +16,15 @@ use pipeline::PortUnavailable;
 use pipeline::ports::TextStore;
 use pipeline::process::RequestOutline;
 use pipeline::remote::{JobResult, PipelineJob, RESULT_BYTES, SourceHead};
-use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::header::CONTENT_TYPE;
 use reqwest::{Body, Method, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
+
+use super::retry_after;
 
 /// The largest answer that is no result, in bytes.
 const ANSWER_BYTES: usize = 64 * 1024;
@@ -173,7 +175,7 @@ impl PipelineService {
         };
         let response = answered.map_err(|error| away(&error))?;
         let status = response.status();
-        let wanted = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.trim().parse().ok());
+        let wanted = retry_after::seconds(response.headers());
         if status.is_success() {
             let bytes = body(response, most).await?;
             return spawn_blocking(move || parse(&bytes)).await.unwrap_or_else(|error| invalid(&error.to_string()));
@@ -189,10 +191,10 @@ impl PipelineService {
                 "The pipeline service redirects to another address ({code}), which is not followed. Correct pipeline.url."
             )),
             StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
-                PipelineRefusal::Away(format!("the pipeline service answers {code}"), wanted.map(Duration::from_secs))
+                PipelineRefusal::Away(format!("the pipeline service answers {code}"), wanted)
             }
             status if status.is_server_error() => {
-                PipelineRefusal::Away(format!("the pipeline service answers {code}"), wanted.map(Duration::from_secs))
+                PipelineRefusal::Away(format!("the pipeline service answers {code}"), wanted)
             }
             _ => {
                 let said = body(response, ANSWER_BYTES).await.unwrap_or_default();

@@ -17,10 +17,11 @@ use pipeline::speech::{
     CutRequest, HeardBatch, HeardSegment, HeardSink, PieceSink, SoundCutter, SoundPiece, SpeechRequest, Transcriber,
     Untranscribed,
 };
-use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::multipart::{Form, Part};
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
+
+use super::retry_after;
 
 /// The longest piece of a recording: far below the 25 MB that services take.
 const PIECE_MS: u64 = 120_000;
@@ -179,7 +180,7 @@ impl SpeechService {
             calling = calling.bearer_auth(&self.key);
         }
         let response = calling.send().await.map_err(|error| away(&error))?;
-        let (status, wanted) = (response.status(), self.wanted_pause(response.headers()));
+        let (status, wanted) = (response.status(), retry_after::seconds_or_date(response.headers(), self.clock.now()));
         let bytes = body(response).await;
         if status.is_success() {
             return ServiceAnswer::read(&bytes?);
@@ -195,16 +196,6 @@ impl SpeechService {
             }
             _ => NoAnswer::Refused(self.refusal(status, &bytes.unwrap_or_default())),
         })
-    }
-
-    /// Reads `Retry-After`: seconds, or a date.
-    fn wanted_pause(&self, headers: &HeaderMap) -> Option<Duration> {
-        let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-        if let Ok(seconds) = text.parse() {
-            return Some(Duration::from_secs(seconds));
-        }
-        let until = chrono::DateTime::parse_from_rfc2822(text).ok()?.timestamp_millis();
-        u64::try_from(until - self.clock.now().millis()).ok().map(Duration::from_millis)
     }
 
     /// Returns the status of a refusal, and what the service says of it.

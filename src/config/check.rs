@@ -73,6 +73,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     need((1..=3600).contains(&exports.printer_seconds), "exports.printer_seconds: this must be between 1 and 3600");
     need(exports.printer_memory_mib >= 128, "exports.printer_memory_mib: this must be at least 128");
     need(config.meetings.people >= 1, "meetings.people: this must be at least 1");
+    need(config.meetings.connect_seconds >= 1, "meetings.connect_seconds: this must be at least 1");
     need(config.recordings.per_meeting >= 1, "recordings.per_meeting: this must be at least 1");
     need(config.recordings.chunk_bytes >= 1, "recordings.chunk_bytes: this must be at least 1");
     need(

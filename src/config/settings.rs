@@ -79,7 +79,10 @@ sections! {
     Analysis {
         engine: String, workers: usize, run_memory_mib: u64, run_seconds: u64, readers: usize, idle_seconds: u64,
     }
-    Meetings { people: usize, grace_seconds: u64, empty_seconds: u64, live_seconds: u64, wordings: PathBuf }
+    Meetings {
+        people: usize, connect_seconds: u64, grace_seconds: u64, steady_seconds: u64, empty_seconds: u64, live_seconds: u64,
+        wordings: PathBuf,
+    }
     Recordings {
         per_meeting: usize, bytes: u64, chunk_bytes: u64, longest_seconds: u64, quiet_seconds: u64, late_seconds: u64,
         repair_seconds: u64, abandoned_seconds: u64, keep_audio_seconds: u64,

@@ -339,12 +339,9 @@ impl Field for LocalTime {
         let text = value.as_str().ok_or_else(wrong)?;
         let local = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| wrong())?;
         let (time, seconds) = (local.to_utc(), local.offset().local_minus_utc());
-        // The years that both databases and every client can represent.
-        if !(1..=9999).contains(&chrono::Datelike::year(&time)) {
-            return Err(wrong());
-        }
+        let at = Time::from_millis(time.timestamp_millis()).ok_or_else(wrong)?;
         let offset = UtcOffset::from_minutes((seconds / 60).into()).ok_or_else(wrong)?;
-        Ok(Self { at: Time::at(time), offset })
+        Ok(Self { at, offset })
     }
 }
 

@@ -106,7 +106,9 @@ pub enum Command {
 /// Time limits of a meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimits {
-    /// How long a participant without a connection stays in the meeting.
+    /// How long a participant who joined and has not connected yet stays in the meeting.
+    pub connect: Duration,
+    /// How long a participant who lost the connection stays in the meeting.
     pub grace: Duration,
     /// How long a live meeting goes on while it is empty.
     pub empty: Duration,

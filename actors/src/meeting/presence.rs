@@ -3,13 +3,12 @@
 //!
 //! ```text
 //!   Awaited --connected--> Up --last connection gone--> Lost --30 s--> LEFT
-//!                          ^------ connected again ------'
+//!      |                   ^------ connected again ------'              ^
+//!      `--120 s after they joined---------------------------------------'
 //! ```
 //! Reports about connections are hints: they may come late, twice, or in any order, and concern people who are not in
-//! the meeting. They never let anyone join, and none of them is refused. A participant who joined and has not been
-//! connected yet does not time out.
-
-use std::time::Duration;
+//! the meeting. They never let anyone join, and none of them is refused. Who joined and has not connected yet may be
+//! asked by the browser whether it may use the microphone, so that they have more time than who lost a connection.
 
 use super::command::{Refusal, TimeLimits};
 use super::event::Event;
@@ -28,40 +27,33 @@ impl Participant {
         // Whether the observation is about an actual connection, even one that is closed.
         let (socket, is_known) = match seen {
             Observation::Socket { is_open, .. } => (*is_open, *is_open),
-            Observation::Media { session, .. } => (link.has_socket(), next.apply_media_session(session)),
+            Observation::Media { session, .. } => {
+                let after = MediaSession::after_report(next.media.as_ref(), session);
+                let is_news = after.is_some();
+                next.media = after.or(next.media);
+                (link.has_socket(), is_news)
+            }
         };
         let media = next.media.as_ref().is_some_and(|media| media.is_open);
         let link = match link {
             _ if socket || media => Link::Up { socket },
             Link::Awaited if !is_known => Link::Awaited,
-            Link::Awaited | Link::Up { .. } => Link::Lost { since: now.max(joined_at) },
+            Link::Awaited | Link::Up { .. } => Link::Lost { since: (now - seen.ago()).max(joined_at) },
             Link::Lost { since } => Link::Lost { since },
         };
         next.presence = Presence::Joined { joined_at, link };
         next
     }
 
-    /// Applies a report of the media server, in whatever order reports arrive: of two connections the later one counts,
-    /// and a closed connection never reopens. Returns whether the report changed anything.
-    fn apply_media_session(&mut self, session: &MediaSession) -> bool {
-        let key = |session: &MediaSession| (session.began_at, session.name.clone());
-        match &mut self.media {
-            Some(known) if key(known) > key(session) => false,
-            Some(known) if key(known) == key(session) => {
-                let ends = known.is_open && !session.is_open;
-                known.is_open &= session.is_open;
-                ends
-            }
-            media => {
-                *media = Some(session.clone());
-                true
-            }
+    fn is_overdue(&self, limits: &TimeLimits, now: Time) -> bool {
+        match self.presence {
+            Presence::Joined { joined_at, link: Link::Awaited } => now >= joined_at + limits.connect,
+            Presence::Joined { link: Link::Lost { since }, .. } => now >= since + limits.grace,
+            Presence::Joined { link: Link::Up { .. }, .. }
+            | Presence::Invited
+            | Presence::Left { .. }
+            | Presence::Removed { .. } => false,
         }
-    }
-
-    fn is_overdue(&self, grace: Duration, now: Time) -> bool {
-        let Presence::Joined { link, .. } = self.presence else { return false };
-        link.lost_since().is_some_and(|since| now >= since + grace)
     }
 }
 
@@ -84,17 +76,17 @@ impl Meeting {
         if events.is_empty() { Ok(self.unchanged()) } else { Ok(next.with_events(events)) }
     }
 
-    /// Applies the time limits: a participant who was disconnected for too long has left; a live meeting that was empty
+    /// Applies the time limits: a participant who was not connected for too long has left; a live meeting that was empty
     /// or lasted for too long has ended. Too early, or repeated, it changes nothing.
     pub(super) fn sweep(&self, limits: TimeLimits, now: Time) -> Result<Change<Self>, Refusal> {
-        let TimeLimits { grace, empty, live } = limits;
+        let TimeLimits { empty, live, .. } = limits;
         if self.started_at().is_some_and(|started_at| now >= started_at + live) {
             // A meeting that has already ended stays as it is.
             return self.end(None, EndReason::System, None, now);
         }
         let mut next = self.clone();
         let mut events = Vec::new();
-        for participant in self.participants.values().filter(|one| one.is_overdue(grace, now)) {
+        for participant in self.participants.values().filter(|one| one.is_overdue(&limits, now)) {
             events.push(next.lets_leave(participant, now));
         }
         if events.is_empty() {

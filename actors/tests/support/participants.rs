@@ -6,6 +6,7 @@ use actors::ids::{self, Id, User};
 use actors::meeting::{Command, ConsentAnswer, Digest, Newcomer, TimeLimits, Wording};
 
 pub const MOST: usize = 500;
+pub const CONNECT: Duration = Duration::from_secs(120);
 pub const GRACE: Duration = Duration::from_secs(30);
 pub const EMPTY: Duration = Duration::from_secs(900);
 pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
@@ -33,5 +34,5 @@ pub fn wording(version: &str) -> Wording {
 }
 
 pub fn sweep() -> Command {
-    Command::Sweep { limits: TimeLimits { grace: GRACE, empty: EMPTY, live: LONGEST } }
+    Command::Sweep { limits: TimeLimits { connect: CONNECT, grace: GRACE, empty: EMPTY, live: LONGEST } }
 }

@@ -140,7 +140,7 @@ impl WireEvent {
 /// Converts Unix milliseconds to a time. A value outside the representable range becomes the Unix epoch: older than
 /// everything known.
 fn instant(millis: i64) -> Time {
-    Time::from_millis(millis).or_else(|| Time::from_millis(0)).unwrap_or(Time::at(chrono::DateTime::UNIX_EPOCH))
+    Time::from_millis(millis).unwrap_or_else(|| Time::nearest(0))
 }
 
 /// Parses a 64-bit number, which the JSON mapping of protobuf encodes as a string.

@@ -19,12 +19,12 @@ use actors::time::Clock;
 use async_trait::async_trait;
 use pipeline::Completions;
 use pipeline::chat::{Chat, ChatAnswer, Completion, NoCompletion};
-use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::sync::Semaphore;
 
 use self::form::{InOrder, RequestForm};
 use self::reply::{read, refusal};
+use super::retry_after;
 
 /// How often a question is sent before it is given up.
 const ATTEMPTS: u32 = 4;
@@ -150,7 +150,7 @@ impl LlmService {
             calling = calling.bearer_auth(&self.key);
         }
         let response = calling.send().await.map_err(|error| no_response(&error))?;
-        let (status, wanted) = (response.status(), self.wanted_pause(response.headers()));
+        let (status, wanted) = (response.status(), retry_after::seconds_or_date(response.headers(), self.clock.now()));
         let said = body(response).await;
         if status.is_success() {
             return read(&said?, chat);
@@ -171,16 +171,6 @@ impl LlmService {
             status if status.is_server_error() => Failed::Away(status_line(status), wanted),
             status => Failed::Refused(refusal(status, &said)),
         })
-    }
-
-    /// Reads `Retry-After`: seconds, or a date.
-    fn wanted_pause(&self, headers: &HeaderMap) -> Option<Duration> {
-        let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-        if let Ok(seconds) = text.parse() {
-            return Some(Duration::from_secs(seconds));
-        }
-        let until = chrono::DateTime::parse_from_rfc2822(text).ok()?.timestamp_millis();
-        u64::try_from(until - self.clock.now().millis()).ok().map(Duration::from_millis)
     }
 
     /// On one line, cut, and without the key.

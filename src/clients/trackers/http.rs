@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::HeaderMap;
 use reqwest::{Method, Request, RequestBuilder};
 use serde::de::DeserializeOwned;
 use url::{Host, Url};
 
-use crate::clients::without_url;
+use crate::clients::{retry_after, without_url};
 
 /// The timeout of a call. An issue whose creation was not confirmed is looked for later than this after the call began.
 pub const CALL_LIMIT: Duration = Duration::from_secs(20);
@@ -178,8 +178,7 @@ impl TrackerAnswer {
     /// How long it wants to be left alone, at most an hour; 30 s if it does not say it.
     #[must_use]
     pub fn pause(&self) -> Duration {
-        let named = self.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        named.map_or(PAUSE, Duration::from_secs).min(LONGEST_PAUSE)
+        retry_after::seconds(&self.headers).unwrap_or(PAUSE).min(LONGEST_PAUSE)
     }
 
     /// The value of a header, if it is text.

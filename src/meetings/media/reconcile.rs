@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::meeting::{Command, MediaSession, Meeting, Observation};
+use actors::meeting::{MediaSession, Meeting};
 use actors::time::Time;
 use futures_util::{StreamExt, stream};
 
@@ -91,17 +91,13 @@ async fn at(state: &Meetings, server: &dyn MediaServer, id: Id<Meeting>) -> Resu
         MediaServerError::Unavailable(why) => ReconcileError::Unavailable(why),
         MediaServerError::Refused(why) => ReconcileError::Own(why),
     })?;
-    let seen = disconnected(&found.state, &there, state.now());
-    if seen.is_empty() {
-        return Ok(());
+    for (participant, session) in disconnected(&found.state, &there, state.now()) {
+        state.attendance.note_media(state, id, participant, &session);
     }
-    match state.registry.ask(id, Command::See { seen }, request).await {
-        Ok(_) | Err(actors::shell::CommandError::Missing) => Ok(()),
-        Err(failure) => Err(ReconcileError::Own(format!("{failure:?}"))),
-    }
+    Ok(())
 }
 
-fn disconnected(meeting: &Meeting, there: &[MediaConnection], now: Time) -> Vec<Observation> {
+fn disconnected(meeting: &Meeting, there: &[MediaConnection], now: Time) -> Vec<(Id<ids::Participant>, MediaSession)> {
     let is_there = |participant: Id<ids::Participant>, session: &MediaSession| {
         there.iter().any(|one| one.name == session.name && one.identity == participant.to_string())
     };
@@ -109,9 +105,7 @@ fn disconnected(meeting: &Meeting, there: &[MediaConnection], now: Time) -> Vec<
     let disconnected = known.filter(|(participant, session)| {
         session.is_open && session.began_at + YOUNG <= now && !is_there(*participant, session)
     });
-    let disconnected = disconnected.map(|(participant, session)| Observation::Media {
-        participant,
-        session: MediaSession { is_open: false, ..session.clone() },
-    });
-    disconnected.collect()
+    disconnected
+        .map(|(participant, session)| (participant, MediaSession { is_open: false, ..session.clone() }))
+        .collect()
 }

@@ -1,11 +1,13 @@
 //! Processes the webhooks of the media server. They must be signed, and even then they are hints: they may be late,
 //! duplicated or reordered, or concern a room that is not a meeting's.
 
+use std::time::Duration;
+
 use actix_web::HttpRequest;
 use actix_web::http::header::AUTHORIZATION;
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::meeting::{Command, MediaSession, Meeting, Observation};
+use actors::meeting::{Command, MediaSession, Meeting, Observation, Participant};
 
 use super::jobs::{self, MediaAction};
 use super::model::{is_last_room, is_over, may_publish};
@@ -98,22 +100,28 @@ async fn apply(state: &Meetings, event: &WebhookEvent, request: RequestId) -> Re
                     if connection.may_publish.is_some_and(|may| may != may_publish(own.role)) {
                         enqueue(state, id, MediaAction::Permit { participant: who }, request.clone()).await?;
                     }
-                    see(state, id, who, connection, true, request).await
+                    see(state, id, own, connection, request).await
                 }
                 None => enqueue(state, id, MediaAction::Remove { participant: who }, request).await,
             },
             // Not one of our participants, such as a recorder started by the operators of the media server.
             Err(_) => Ok(()),
         },
-        What::Disconnected(connection) => match connection.identity.parse() {
-            Ok(who) => see(state, id, who, connection, false, request).await,
-            Err(_) => Ok(()),
-        },
+        What::Disconnected(connection) => {
+            if let Ok(who) = connection.identity.parse() {
+                state.attendance.note_media(state, id, who, &session(connection, false));
+            }
+            Ok(())
+        }
         // The connection was never established, unless an earlier webhook reported it.
-        What::Aborted(connection) => match connection.identity.parse() {
-            Ok(who) if knows(meeting, who, connection) => see(state, id, who, connection, false, request).await,
-            _ => Ok(()),
-        },
+        What::Aborted(connection) => {
+            if let Ok(who) = connection.identity.parse()
+                && (knows(meeting, who, connection) || state.attendance.has_noted(id, who, &connection.name))
+            {
+                state.attendance.note_media(state, id, who, &session(connection, false));
+            }
+            Ok(())
+        }
         What::RoomFinished { instance, reason } => {
             if TEMPORARY_END_REASONS.contains(&reason.as_str()) || !is_last_room(meeting, event.at) {
                 return Ok(());
@@ -130,16 +138,25 @@ fn knows(meeting: &Meeting, who: Id<ids::Participant>, connection: &MediaConnect
     known.is_some_and(|known| known.name == connection.name)
 }
 
+fn session(connection: &MediaConnection, is_open: bool) -> MediaSession {
+    MediaSession { began_at: connection.began_at, name: connection.name.clone(), is_open }
+}
+
+/// Tells the meeting of who connects at once, so that the answer means that it is saved. Another connection of who is
+/// connected already can wait, like the end of one: where that is lost, the media server is asked.
 async fn see(
     state: &Meetings,
     meeting: Id<Meeting>,
-    participant: Id<ids::Participant>,
+    own: &Participant,
     connection: &MediaConnection,
-    is_open: bool,
     request: RequestId,
 ) -> Result<(), ApiError> {
-    let session = MediaSession { began_at: connection.began_at, name: connection.name.clone(), is_open };
-    let command = Command::See { seen: vec![Observation::Media { participant, session }] };
+    let (participant, session) = (own.id, session(connection, true));
+    if own.is_connected() {
+        state.attendance.note_media(state, meeting, participant, &session);
+        return Ok(());
+    }
+    let command = Command::See { seen: vec![Observation::Media { participant, session, ago: Duration::ZERO }] };
     match ask(state, meeting, command, request).await {
         Err(failure) if failure.code == Code::MEETING_NOT_FOUND => Ok(()),
         seen => seen.map(drop),

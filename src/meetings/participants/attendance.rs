@@ -1,22 +1,26 @@
-//! Tracks which participants are subscribed to a meeting by an open socket, and reports that to the meeting.
+//! Tracks which participants are connected to a meeting, by an open socket or to the media server, and reports that to
+//! the meeting.
 //!
 //! ```text
-//!   listens() -> ListenerGuard: counted until dropped -> one task per meeting -> Command::See with the differences
+//!   enter() -> ListenerGuard: counted until dropped --.
+//!   note_media() -------------------------------------+-> one task per meeting -> Command::See with the differences
 //! ```
 //! A report contains the current state, not the changes since the last one: a task that runs late, or twice, reports
-//! the same. The counts are in memory only: after a start nobody is subscribed, and meetings that still record sockets
-//! are corrected.
+//! the same. When it reports is decided by [`ObservedConnections`]. All of it is in memory only: after a start nobody is
+//! subscribed, and meetings that still record sockets are corrected; the media server is asked.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use actors::ids::Id;
+use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::meeting::{Command, Meeting, Observation, Participant, Presence};
+use actors::meeting::{Command, MediaSession, Meeting, Observation};
 use futures_util::{StreamExt, stream};
+use tokio::sync::Notify;
 use uuid::Uuid;
 
+use super::observed::{DueObservations, ObservedConnections};
 use super::store;
 use crate::db::DbError;
 use crate::meetings::state::Meetings;
@@ -26,18 +30,17 @@ const AGAIN: Duration = Duration::from_millis(250);
 /// Meetings that are corrected concurrently at a start.
 const AT_ONCE: usize = 32;
 
-/// The subscribed sockets of all meetings.
+/// The connections of the participants of all meetings.
 #[derive(Default)]
 pub struct Attendance(Mutex<AttendanceInner>);
 
 #[derive(Default)]
 struct AttendanceInner {
-    /// Number of open sockets by meeting and by account or guest participant.
-    listening: HashMap<Id<Meeting>, HashMap<Uuid, usize>>,
-    /// Meetings whose recorded state may differ from the counts.
+    observed: ObservedConnections,
+    /// Meetings whose recorded state may differ from what is observed.
     doubtful: HashSet<Id<Meeting>>,
-    /// Meetings that have a running report task.
-    reporting: HashSet<Id<Meeting>>,
+    /// Meetings that have a running report task, and what wakes it.
+    reporting: HashMap<Id<Meeting>, Arc<Notify>>,
 }
 
 /// One socket's subscription to one meeting; it counts until this is dropped.
@@ -49,45 +52,8 @@ pub struct ListenerGuard {
 
 impl Drop for ListenerGuard {
     fn drop(&mut self) {
-        self.state.attendance.inner().leave(self.meeting, self.who);
+        self.state.attendance.inner().observed.leave(self.meeting, self.who);
         self.state.attendance.start_report(&self.state, self.meeting);
-    }
-}
-
-impl AttendanceInner {
-    /// Counts one more socket.
-    fn enter(&mut self, meeting: Id<Meeting>, who: Uuid) {
-        *self.listening.entry(meeting).or_default().entry(who).or_default() += 1;
-    }
-
-    fn leave(&mut self, meeting: Id<Meeting>, who: Uuid) {
-        let Some(here) = self.listening.get_mut(&meeting) else { return };
-        if let Some(count) = here.get_mut(&who) {
-            *count -= 1;
-            if *count == 0 {
-                here.remove(&who);
-            }
-        }
-        if here.is_empty() {
-            self.listening.remove(&meeting);
-        }
-    }
-
-    fn listens(&self, meeting: Id<Meeting>, participant: &Participant) -> bool {
-        let here = self.listening.get(&meeting);
-        // Accounts are counted by user id, guests by participant id.
-        let who = participant.user_id.map_or_else(|| participant.id.uuid(), Id::uuid);
-        here.is_some_and(|here| here.contains_key(&who))
-    }
-
-    /// Returns the observations by which the recorded state of the meeting differs from the counts.
-    fn observations(&self, meeting: &Meeting) -> Vec<Observation> {
-        let people = meeting.participants.values().filter_map(|participant| {
-            let Presence::Joined { link, .. } = participant.presence else { return None };
-            let is_open = self.listens(meeting.id, participant);
-            (is_open != link.has_socket()).then_some(Observation::Socket { participant: participant.id, is_open })
-        });
-        people.collect()
     }
 }
 
@@ -99,60 +65,116 @@ impl Attendance {
     /// Counts a socket as subscribed to a meeting until the returned guard is dropped.
     #[must_use]
     pub fn enter(&self, state: &Meetings, meeting: Id<Meeting>, who: Uuid) -> ListenerGuard {
-        self.inner().enter(meeting, who);
+        self.inner().observed.enter(meeting, who);
         self.start_report(state, meeting);
         ListenerGuard { state: state.clone(), meeting, who }
     }
 
-    /// Starts the task that reports the current subscriptions to the meeting, unless it is running.
+    /// Notes what the media server reports of a connection. It may be lost when the server stops: the media server is
+    /// asked then.
+    pub fn note_media(
+        &self,
+        state: &Meetings,
+        meeting: Id<Meeting>,
+        participant: Id<ids::Participant>,
+        report: &MediaSession,
+    ) {
+        self.inner().observed.note_media(meeting, participant, report);
+        self.start_report(state, meeting);
+    }
+
+    /// Whether a connection with this name was reported and the meeting was not told yet.
+    #[must_use]
+    pub fn has_noted(&self, meeting: Id<Meeting>, participant: Id<ids::Participant>, name: &str) -> bool {
+        self.inner().observed.media_of(meeting, participant).is_some_and(|noted| noted.name == name)
+    }
+
+    /// Starts the task that reports the current connections to the meeting, or wakes it.
     pub fn start_report(&self, state: &Meetings, meeting: Id<Meeting>) {
-        let mut inner = self.inner();
-        inner.doubtful.insert(meeting);
-        if !inner.reporting.insert(meeting) {
-            return;
+        let woken = Arc::new(Notify::new());
+        {
+            let mut inner = self.inner();
+            inner.doubtful.insert(meeting);
+            if let Some(running) = inner.reporting.get(&meeting) {
+                running.notify_one();
+                return;
+            }
+            inner.reporting.insert(meeting, Arc::clone(&woken));
         }
-        drop(inner);
         let (state, stopping) = (state.clone(), state.tasks.stopping());
         state.clone().tasks.spawn(async move {
             tokio::select! {
-                () = report_changes(&state, meeting) => {}
+                () = report_changes(&state, meeting, &woken) => {}
                 () = stopping.cancelled() => {}
             }
         });
     }
 
-    /// Takes the mark that the meeting's recorded state may differ; without one, the task of this meeting ends.
+    /// Takes the mark that the meeting's recorded state may differ.
     fn take_mark(&self, meeting: Id<Meeting>) -> bool {
+        self.inner().doubtful.remove(&meeting)
+    }
+
+    /// Ends the task of a meeting, unless its state may differ again.
+    fn end_report(&self, meeting: Id<Meeting>) -> bool {
         let mut inner = self.inner();
-        let is_doubtful = inner.doubtful.remove(&meeting);
-        if !is_doubtful {
+        let ends = !inner.doubtful.contains(&meeting);
+        if ends {
             inner.reporting.remove(&meeting);
         }
-        is_doubtful
+        ends
     }
 }
 
-async fn report_changes(state: &Meetings, meeting: Id<Meeting>) {
-    while state.attendance.take_mark(meeting) {
-        if let Err(why) = report(state, meeting).await {
-            tracing::warn!(%meeting, why, "the meeting could not be updated with its listeners; retrying");
-            state.attendance.inner().doubtful.insert(meeting);
-            tokio::time::sleep(AGAIN).await;
+/// How long what is no news of who comes is held back.
+fn hold(state: &Meetings) -> Duration {
+    let settings = &state.config.meetings;
+    Duration::from_secs(settings.steady_seconds).min(Duration::from_secs(settings.grace_seconds) / 2)
+}
+
+async fn report_changes(state: &Meetings, meeting: Id<Meeting>, woken: &Notify) {
+    let mut next: Option<Instant> = None;
+    loop {
+        if state.attendance.take_mark(meeting) || next.is_some_and(|next| next <= Instant::now()) {
+            next = report(state, meeting, hold(state)).await.unwrap_or_else(|why| {
+                tracing::warn!(%meeting, why, "the meeting could not be updated with who is connected; retrying");
+                Some(Instant::now() + AGAIN)
+            });
+        } else if let Some(next) = next {
+            tokio::select! {
+                () = tokio::time::sleep_until(next.into()) => {}
+                () = woken.notified() => {}
+            }
+        } else if state.attendance.end_report(meeting) {
+            return;
         }
     }
 }
 
-async fn report(state: &Meetings, meeting: Id<Meeting>) -> Result<(), String> {
-    let Some(found) = state.registry.snapshot(meeting).await.map_err(|away| away.0)? else { return Ok(()) };
-    let seen = state.attendance.inner().observations(&found.state);
+/// Reports what is due to the meeting; returns when more is.
+async fn report(state: &Meetings, meeting: Id<Meeting>, hold: Duration) -> Result<Option<Instant>, String> {
+    let found = state.registry.snapshot(meeting).await.map_err(|away| away.0)?;
+    let Some(found) = found else {
+        state.attendance.inner().observed.forget(meeting);
+        return Ok(None);
+    };
+    let DueObservations { seen, next } = state.attendance.inner().observed.due(&found.state, hold, Instant::now());
     if seen.is_empty() {
-        return Ok(());
+        return Ok(next);
     }
-    let request = RequestId::from("presence");
-    match state.registry.ask(meeting, Command::See { seen }, request).await {
-        Ok(_) | Err(actors::shell::CommandError::Missing) => Ok(()),
-        Err(failure) => Err(format!("{failure:?}")),
-    }
+    let told: Vec<_> = seen.iter().map(Observation::participant).collect();
+    let after = match state.registry.ask(meeting, Command::See { seen }, RequestId::from("presence")).await {
+        Ok(after) => after,
+        Err(actors::shell::CommandError::Missing) => {
+            state.attendance.inner().observed.forget(meeting);
+            return Ok(None);
+        }
+        Err(failure) => return Err(format!("{failure:?}")),
+    };
+    let mut inner = state.attendance.inner();
+    inner.observed.told(meeting, told.into_iter());
+    let DueObservations { seen, next } = inner.observed.due(&after.state, hold, Instant::now());
+    Ok(if seen.is_empty() { next } else { Some(Instant::now()) })
 }
 
 /// Corrects, at a start, the meetings that record open sockets of the former process. Retries until it has succeeded
@@ -173,7 +195,7 @@ pub async fn report_all(state: Meetings) {
         let each = stream::iter(meetings).for_each_concurrent(AT_ONCE, |meeting| {
             let state = state.clone();
             async move {
-                while let Err(why) = report(&state, meeting).await {
+                while let Err(why) = report(&state, meeting, Duration::ZERO).await {
                     tracing::warn!(%meeting, why, "the meeting could not be updated as having no listeners; retrying");
                     tokio::time::sleep(AGAIN).await;
                 }

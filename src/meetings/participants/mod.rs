@@ -3,6 +3,7 @@
 pub mod attendance;
 pub mod erase_names;
 pub mod model;
+mod observed;
 pub mod operations;
 pub mod routes;
 pub mod store;

@@ -129,7 +129,7 @@ impl Row {
             (ParticipantStatus::Invited, None, None, None, None) => Some(Presence::Invited),
             (ParticipantStatus::Joined, Some(joined_at), None, Some(word), lost_at) if has_ever_joined => {
                 let link = match (word, lost_at) {
-                    ("AWAITED", None) => Link::Awaited,
+                    (AWAITED, None) => Link::Awaited,
                     ("SOCKET", None) => Link::Up { socket: true },
                     ("MEDIA", None) => Link::Up { socket: false },
                     ("LOST", Some(since)) => Link::Lost { since: since.0 },
@@ -152,13 +152,14 @@ impl Row {
 
 const fn word(link: Link) -> &'static str {
     match link {
-        Link::Awaited => "AWAITED",
+        Link::Awaited => AWAITED,
         Link::Up { socket: true } => SOCKET,
         Link::Up { socket: false } => "MEDIA",
         Link::Lost { .. } => "LOST",
     }
 }
 
+const AWAITED: &str = "AWAITED";
 const SOCKET: &str = "SOCKET";
 
 /// The participants of an account in a project's scheduled and live meetings.
@@ -239,6 +240,14 @@ pub async fn lost_before(conn: &mut Conn, before: At, most: i64) -> Result<Vec<I
     let lost = lost.select(participants::meeting_id).distinct().limit(most);
     let lost: Vec<Key<Meeting>> = lost.load(conn).await?;
     Ok(lost.into_iter().map(|id| id.0).collect())
+}
+
+/// Returns the meetings with a participant who joined at that time or before and has not connected since.
+pub async fn awaited_since(conn: &mut Conn, before: At, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
+    let awaited = participants::table.filter(participants::link.eq(AWAITED)).filter(participants::joined_at.le(before));
+    let awaited = awaited.select(participants::meeting_id).distinct().limit(most);
+    let awaited: Vec<Key<Meeting>> = awaited.load(conn).await?;
+    Ok(awaited.into_iter().map(|id| id.0).collect())
 }
 
 /// Returns the meetings with a participant who is recorded as connected by a socket of this server.

@@ -1,5 +1,5 @@
-//! Applies time limits to meetings: a participant whose connections have been lost for the grace period leaves, and a
-//! meeting that stays empty or lasts too long ends.
+//! Applies time limits to meetings: a participant who never connected after joining, or whose connections have been lost
+//! for the grace period, leaves, and a meeting that stays empty or lasts too long ends.
 //!
 //! Meetings that are due are read from the store every second, and the meeting itself decides, so that a sweep is safe
 //! to repeat and no timers have to be restored after a restart.
@@ -40,6 +40,7 @@ pub async fn sweep(state: Meetings) {
 async fn once(state: &Meetings) {
     let settings = &state.config.meetings;
     let limits = TimeLimits {
+        connect: Duration::from_secs(settings.connect_seconds),
         grace: Duration::from_secs(settings.grace_seconds),
         empty: Duration::from_secs(settings.empty_seconds),
         live: Duration::from_secs(settings.live_seconds),
@@ -66,6 +67,7 @@ async fn due(state: &Meetings, limits: TimeLimits) -> Result<Vec<Id<Meeting>>, D
     let read = state.db.read(move |conn| {
         Box::pin(async move {
             let mut due = store::lost_before(conn, At(now - limits.grace), MOST).await?;
+            due.extend(store::awaited_since(conn, At(now - limits.connect), MOST).await?);
             due.extend(meetings::store::empty_since(conn, At(now - limits.empty), MOST).await?);
             due.extend(meetings::store::live_since(conn, At(now - limits.live), MOST).await?);
             Ok::<_, DbError>(due)

@@ -63,6 +63,7 @@ pub async fn follow(
         RecordingEvent::Started
         | RecordingEvent::Stopped
         | RecordingEvent::Paused
+        | RecordingEvent::WaitsForOthers
         | RecordingEvent::Resumed
         | RecordingEvent::Transcript
         | RecordingEvent::TranscriptChanged => Ok(false),

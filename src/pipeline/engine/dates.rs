@@ -6,6 +6,7 @@ use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 use regex::Regex;
 
 use super::lexicon::pattern;
+use crate::readers::has_four_digits;
 
 static ISO: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(20\d\d)-(\d\d)-(\d\d)\b"));
 static NUMERIC: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\d\d?)[./](\d\d?)[./](20\d\d)\b"));
@@ -64,9 +65,9 @@ const ORDINALS: [&str; 20] = [
 ];
 
 /// Returns the day by which something is due; `lower` is in lower case, `base` the date of the source. Without it only a
-/// date with day, month and year is one.
+/// date with day, month and year is one. No day past the year 9999 is one.
 pub fn due(lower: &str, base: Option<NaiveDate>) -> Option<NaiveDate> {
-    full_date(lower).or_else(|| relative(lower, base?))
+    full_date(lower).or_else(|| relative(lower, base?)).filter(|date| has_four_digits(*date))
 }
 
 /// Returns the last date of the sentence that has day, month and year.
@@ -228,6 +229,18 @@ mod tests {
         assert_eq!(due("by 4 june", None), None);
         assert_eq!(due("by friday", None), None);
         assert_eq!(due("31 february 2027", None), None);
+    }
+
+    #[test]
+    fn no_day_is_due_after_the_year_9999() {
+        let base = NaiveDate::from_ymd_opt(9999, 12, 30);
+        assert_eq!(written(due("by tomorrow", base)), "9999-12-31");
+        for words in
+            ["by next friday", "in two weeks", "by 2 march", "by the end of next month", "by the 2nd", "in 99 months"]
+        {
+            assert_eq!(due(words, base), None, "{words}");
+            assert_eq!(due(words, Some(NaiveDate::MAX)), None, "{words}");
+        }
     }
 
     #[test]

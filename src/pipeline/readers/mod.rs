@@ -48,6 +48,7 @@ pub use child::{ReadTask, VERB, child_main};
 pub use parent::{ReadDocument, Reader, ReaderLimits};
 pub use place::QuotePlace;
 pub use sniff::{Format, Unsupported, sniff};
+pub(crate) use source::has_four_digits;
 pub use source::{
     Block, BlockKind, Cue, CueOrigin, Section, SourcePage, SourceText, Unreadable, UnreadableReason, slice,
 };

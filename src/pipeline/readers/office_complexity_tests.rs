@@ -232,6 +232,15 @@ fn mails_are_read_in_proportion_to_their_size() {
             "--b\nContent-Type: message/rfc822\n\nSubject: x\n\n",
         ],
     );
+    let alternatives = |count: usize, parts: usize| {
+        let kind = "--b\nContent-Type: multipart/alternative; boundary=c\n\n";
+        let parts = "--c\nContent-Type: text/plain\n\nx\n".repeat(parts);
+        format!("Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n{}", format!("{kind}{parts}").repeat(count))
+            .into_bytes()
+    };
+    assert_linear("many parts of which one is chosen", Format::Eml, 500, |n| alternatives(4, n / 4));
+    assert_linear("one of a few parts, many times", Format::Eml, 500, |n| alternatives(n / 4, 4));
+    assert_linear("many of many parts", Format::Eml, 500, |n| alternatives(n / 20, n / 20));
     for header in [
         "To: a@b,",
         "To: \"",

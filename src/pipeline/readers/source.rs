@@ -1,5 +1,6 @@
 //! The text of a document with its structure, and the reasons why a document could not be read.
 
+use chrono::Datelike;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -30,6 +31,19 @@ pub struct SourceText {
     pub hidden_characters: usize,
     /// `READER_VERSION` of the reader that produced this.
     pub reader_version: String,
+}
+
+impl SourceText {
+    /// Sets the day on which the document was made. One outside of the years 1 to 9999 is none: it could not be written as a
+    /// date again.
+    pub fn set_date(&mut self, date: Option<chrono::NaiveDate>) {
+        self.date = date.filter(|date| has_four_digits(*date));
+    }
+}
+
+/// Whether the year of a day has four digits, as in ISO 8601.
+pub fn has_four_digits(date: chrono::NaiveDate) -> bool {
+    (1..=9999).contains(&date.year())
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]

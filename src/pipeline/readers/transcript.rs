@@ -60,7 +60,7 @@ pub fn read(text: &str) -> Result<SourceText, Unreadable> {
         extract_names(&mut spoken);
     }
     let mut source = written(spoken)?;
-    source.date = noted_date(text);
+    source.set_date(noted_date(text));
     Ok(source)
 }
 

@@ -111,6 +111,24 @@ on_both! {
         ada.client.get("/api/projects").await.is(200);
     }
 
+    /// Whoever has the key can write any number; none of them may stop a handler half-way.
+    async fn a_signed_token_with_times_that_nobody_reaches_is_accepted_or_401(world: World) {
+        let ada = world.user().await;
+        let (key, claims) = (key(&world.server.data), part(ada.client.token(), 1));
+        let header = Header { typ: Some("at+jwt".to_owned()), kid: Some("access-1".to_owned()), ..Header::default() };
+        let late = ["9223372036854775807", "9223372036854775802", "18446744073709551615", "253402300800"];
+        let early = ["-9223372036854775808", "-1", "0", "-1e308", "1e-308"];
+        for (number, is_late) in late.map(|text| (text, true)).into_iter().chain(early.map(|text| (text, false))) {
+            for (name, is_valid) in [("exp", is_late), ("iat", !is_late), ("nbf", true)] {
+                let token = signed(&header, &with(&claims, name, serde_json::from_str(number).unwrap()), &key);
+                for _ in 0..2 {
+                    let answer = world.nobody.bearing(&token).get("/api/projects").await;
+                    assert_eq!(answer.status, if is_valid { 200 } else { 401 }, "{name} {number}");
+                }
+            }
+        }
+    }
+
     async fn a_token_is_accepted_only_as_bearer_in_one_authorization_header(world: World) {
         let ada = world.user().await;
         let token = ada.client.token();

@@ -88,14 +88,66 @@ on_both! {
         assert_eq!(seen, expected.map(|(event, connected)| (event.to_owned(), json!(connected))));
     }
 
-    async fn a_participant_who_never_connected_does_not_leave_after_the_grace_period(setup: ServerSetup) {
-        let server = setup.start(&SHORT);
-        let room = TestMeeting::open(&server).await;
+    async fn who_joins_and_never_connects_has_left_after_a_while_and_the_meeting_ends(setup: ServerSetup) {
+        let settings = [("COLLOQUY__MEETINGS__CONNECT_SECONDS", "2"), ("COLLOQUY__MEETINGS__EMPTY_SECONDS", "4")];
+        let server = setup.start(&settings);
+        let room = TestMeeting::scheduled(&server, json!({})).await;
         let (eve, bob) = (room.member(&server, Role::Analyst).await, room.member(&server, Role::Analyst).await);
+        room.ada.client.post(format!("{}/start", room.path)).await.is(200);
+        let joined = Instant::now();
         let (eves, bobs) = (room.joined(&eve).await, room.joined(&bob).await);
-        drop(room.listening(&bob).await);
-        room.until(&bobs, |person| person["status"] == "LEFT").await;
+        let listening = room.listening(&bob).await;
+        let left = room.until(&eves, |person| person["status"] == "LEFT").await;
+        assert!(joined.elapsed() >= Duration::from_secs(2), "{:?}", joined.elapsed());
+        assert_eq!((&left["connected"], left["leftAt"].is_string()), (&json!(false), true));
+        let stayed = room.person(&bobs).await;
+        assert_eq!((&stayed["status"], &stayed["connected"]), (&json!("JOINED"), &json!(true)));
+        room.leave(&bob).await.is(200);
+        drop(listening);
+        // Whoever left so may join again, and what is stored tells how long they have, also after a restart.
+        assert_eq!(room.joined(&eve).await, eves);
         assert_eq!(room.person(&eves).await["status"], "JOINED");
+        server.kill();
+        let server = setup.start(&settings);
+        let room = TestMeeting { ada: room.ada.at(&server), ..room };
+        room.until(&eves, |person| person["status"] == "LEFT").await;
+        let began = Instant::now();
+        loop {
+            let details = room.ada.client.get(&room.path).await.is(200);
+            if details.data()["status"] == "ENDED" {
+                assert_eq!(details.data()["endReason"], "EMPTY");
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(15), "it is still live: {}", details.data());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn who_subscribes_and_unsubscribes_all_the_time_is_told_of_twice_within_the_steady_time(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__MEETINGS__STEADY_SECONDS", "3")]);
+        let room = TestMeeting::open(&server).await;
+        let eve = room.member(&server, Role::Analyst).await;
+        let eves = room.joined(&eve).await;
+        let mut watching = room.listening(&room.ada).await;
+        let mut hers = Socket::open(&eve.client).await;
+        let began = Instant::now();
+        for _ in 0..100 {
+            hers.subscribe(&room.topic()).await;
+            hers.send(json!({"type": "unsubscribe", "topic": room.topic()})).await;
+        }
+        room.until(&eves, |person| person["connected"] == false).await;
+        let most = 2 * (1 + began.elapsed().as_secs() / 3);
+        let mut seen = Vec::new();
+        while let Some(frame) = watching.next_within(Duration::from_millis(300)).await {
+            assert_eq!((&frame["event"], &frame["data"]["id"]), (&json!("participant.updated"), &json!(eves)));
+            seen.push(frame["data"]["connected"].clone());
+        }
+        assert!(seen.len() as u64 <= most, "{seen:?}");
+        assert_eq!(seen.last(), Some(&json!(false)));
+        // Whoever stays is told of at once.
+        hers.subscribe(&room.topic()).await;
+        let frame = watching.next_within(Duration::from_secs(1)).await.unwrap();
+        assert_eq!(frame["data"]["connected"], true);
     }
 
     async fn a_live_meeting_with_nobody_in_it_ends_by_itself(setup: ServerSetup) {

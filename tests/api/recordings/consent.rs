@@ -52,6 +52,37 @@ on_both! {
         recorder.content().await.refused(409, "ConsentWithdrawn");
     }
 
+    async fn a_pause_is_told_once_and_who_else_lacks_consent_by_updates(world: World) {
+        let room = TestMeeting::open(world.server).await;
+        let wording = room.wording().await;
+        let grant = json!({"recordingConsent": true, "scopes": ["RECORDING"], "wordingVersion": wording});
+        let ada = room.joined(&room.ada).await;
+        room.consents(&room.ada, &ada, grant.clone()).await.is(200);
+        let recorder = Recorder::of(&room, json!({"uploadMode": "CHUNKED", "mimeType": "audio/wav"})).await;
+        let mut watching = room.listening(&room.ada).await;
+        let mut late = Vec::new();
+        for _ in 0..3 {
+            let who = room.member(world.server, Role::Stakeholder).await;
+            let id = room.joined(&who).await;
+            late.push((who, id));
+        }
+        for (who, id) in &late {
+            room.consents(who, id, grant.clone()).await.is(200);
+        }
+        let (mut told, mut folded) = (Vec::new(), json!(null));
+        while told.last().is_none_or(|(event, _)| event != "recording.resumed") {
+            let frame = watching.next().await;
+            let event = frame["event"].as_str().unwrap();
+            if event.starts_with("recording.") {
+                folded = frame["data"].clone();
+                told.push((event.to_owned(), folded["pausedFor"].as_array().unwrap().len()));
+            }
+        }
+        let expected = [("paused", 1), ("updated", 2), ("updated", 3), ("updated", 2), ("updated", 1), ("resumed", 0)];
+        assert_eq!(told, expected.map(|(verb, lacking)| (format!("recording.{verb}"), lacking)));
+        assert_eq!(folded, recorder.status().await);
+    }
+
     async fn the_end_of_a_meeting_stops_its_recordings_and_late_chunks_are_taken(world: World) {
         let room = TestMeeting::open(world.server).await;
         let recorder = Recorder::chunked(&room).await;

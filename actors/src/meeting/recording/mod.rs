@@ -306,7 +306,10 @@ pub enum RecordingEvent {
     Finalizing,
     Ready,
     Failed,
+    /// It begins to lack consent. Once for each pause, however many lack it.
     Paused,
+    /// It is still paused, and the consent of others is missing than before.
+    WaitsForOthers,
     Resumed,
     /// The state of its transcript has changed.
     Transcript,
@@ -326,6 +329,7 @@ impl RecordingEvent {
             Self::Ready => EventKind::RecordingReady,
             Self::Failed => EventKind::RecordingFailed,
             Self::Paused => EventKind::RecordingPaused,
+            Self::WaitsForOthers => EventKind::RecordingUpdated,
             Self::Resumed => EventKind::RecordingResumed,
             Self::Transcript => EventKind::RecordingTranscript,
             Self::TranscriptChanged => EventKind::TranscriptChanged,

@@ -53,10 +53,12 @@ impl Meeting {
             }
             let mut next = recording.clone();
             next.pauses.update(lacking, now);
-            events.push(match next.pauses.is_paused() {
-                true => happened(next.id, RecordingEvent::Paused),
-                false => happened(next.id, RecordingEvent::Resumed),
-            });
+            let what = match (recording.pauses.is_paused(), next.pauses.is_paused()) {
+                (false, _) => RecordingEvent::Paused,
+                (true, true) => RecordingEvent::WaitsForOthers,
+                (true, false) => RecordingEvent::Resumed,
+            };
+            events.push(happened(next.id, what));
             self.recordings.put(next);
         }
         events

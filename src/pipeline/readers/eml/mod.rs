@@ -38,13 +38,14 @@ pub fn read(bytes: &[u8]) -> Result<SourceText, Unreadable> {
         ));
     }
     let mut source = writer.draft.finish()?;
-    source.date = date;
+    source.set_date(date);
     Ok(source)
 }
 
 #[derive(Default)]
 struct MailWriter {
     draft: TextDraft,
+    /// How many parts were found, read or not: finding one costs the parsing of its headers.
     parts: usize,
     is_encrypted: bool,
     has_text: bool,
@@ -76,10 +77,6 @@ impl MailWriter {
     }
 
     fn part(&mut self, part: &MailPart, depth: usize) -> Result<(), Unreadable> {
-        self.parts += 1;
-        if self.parts > PARTS {
-            return Err(more_than(PARTS, "parts of a mail"));
-        }
         if depth > DEPTH {
             return Err(Unreadable::new(UnreadableReason::Damaged, "This mail is nested too deeply."));
         }
@@ -90,6 +87,7 @@ impl MailWriter {
         match (kind.as_str(), subtype.as_str()) {
             ("multipart", subtype) => self.multipart(part, subtype, depth),
             ("message", "rfc822" | "global") => {
+                self.count(1)?;
                 let content = part.content();
                 match MailPart::of_mail(&content) {
                     Some(mail) => self.mail(&mail, depth + 1),
@@ -119,8 +117,15 @@ impl MailWriter {
         }
     }
 
+    /// Counts parts before they are read.
+    fn count(&mut self, more: usize) -> Result<(), Unreadable> {
+        self.parts += more;
+        if self.parts > PARTS { Err(more_than(PARTS, "parts of a mail")) } else { Ok(()) }
+    }
+
     fn multipart(&mut self, part: &MailPart, subtype: &str, depth: usize) -> Result<(), Unreadable> {
-        let parts = part.parts(PARTS - self.parts.min(PARTS))?;
+        let parts = part.parts(PARTS.saturating_sub(self.parts))?;
+        self.count(parts.len())?;
         if parts.is_empty() {
             // Not divided as its headers say: what is there can still be read.
             self.has_text = true;

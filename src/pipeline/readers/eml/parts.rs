@@ -4,6 +4,7 @@
 //! attachments too, and holds mails within mails in a structure as deep as the mail likes.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use encoding_rs::Encoding;
 use mail_parser::decoders::base64::base64_decode;
@@ -133,7 +134,7 @@ impl<'a> MailPart<'a> {
         }
     }
 
-    /// Returns the parts of a multipart in order.
+    /// Returns the parts of a multipart in order. They are counted before the first one is parsed.
     ///
     /// # Errors
     /// `TooLarge` for more parts than `most`.
@@ -145,33 +146,10 @@ impl<'a> MailPart<'a> {
             return Ok(Vec::new());
         };
         let is_digest = kind.subtype().is_some_and(|subtype| subtype.eq_ignore_ascii_case("digest"));
-        let mut parts = Vec::new();
-        // Offsets of the open part and of the line that is looked at.
-        let (mut open, mut at) = (None, 0);
-        for line in self.body.split_inclusive(|byte| *byte == b'\n') {
-            let ends = boundary_line(line, boundary.as_bytes());
-            if ends.is_some()
-                && let Some(start) = open.take()
-            {
-                if parts.len() == most {
-                    return Err(more_than(super::PARTS, "parts of a mail"));
-                }
-                parts.push(Self::of_bytes(self.body.get(start..at).unwrap_or_default(), is_digest));
-            }
-            at += line.len();
-            match ends {
-                Some(BoundaryLine::Last) => break,
-                Some(BoundaryLine::Next) => open = Some(at),
-                None => {}
-            }
-        }
-        // A mail that breaks off.
-        if let Some(start) = open
-            && parts.len() < most
-        {
-            parts.push(Self::of_bytes(self.body.get(start..).unwrap_or_default(), is_digest));
-        }
-        Ok(parts)
+        let places =
+            places(self.body, boundary.as_bytes(), most).ok_or_else(|| more_than(super::PARTS, "parts of a mail"))?;
+        let bytes = places.into_iter().map(|place| self.body.get(place).unwrap_or_default());
+        Ok(bytes.map(|bytes| Self::of_bytes(bytes, is_digest)).collect())
     }
 }
 
@@ -183,6 +161,32 @@ impl Attachment {
             None => (!self.kind.starts_with("message/") && !self.kind.starts_with("text/")).then_some(self.kind),
         }
     }
+}
+
+/// Returns where the parts between boundaries begin and end; `None` if there are more than `most`. A mail may break off
+/// within the last one.
+fn places(body: &[u8], boundary: &[u8], most: usize) -> Option<Vec<Range<usize>>> {
+    let mut places = Vec::new();
+    // Offsets of the open part and of the line that is looked at.
+    let (mut open, mut at) = (None, 0);
+    for line in body.split_inclusive(|byte| *byte == b'\n') {
+        let ends = boundary_line(line, boundary);
+        if ends.is_some()
+            && let Some(start) = open.take()
+        {
+            places.push(start..at);
+        }
+        at += line.len();
+        match ends {
+            // What follows is no part.
+            Some(BoundaryLine::Last) => break,
+            Some(BoundaryLine::Next) if places.len() == most => return None,
+            Some(BoundaryLine::Next) => open = Some(at),
+            None => {}
+        }
+    }
+    places.extend(open.map(|start| start..body.len()));
+    Some(places)
 }
 
 enum BoundaryLine {

@@ -1,5 +1,6 @@
 //! Tests of mails: headers, quotations, parts, charsets, hostile files.
 
+use super::super::super::complexity::processor_time;
 use super::super::source::BlockKind;
 use super::super::tests::{blocks, reason};
 use super::super::{Format, SourceText, UnreadableReason, read};
@@ -33,6 +34,11 @@ fn the_headers_are_readable_and_the_day_is_that_of_the_sender() {
     assert_eq!(source.date, chrono::NaiveDate::from_ymd_opt(2026, 3, 2));
     let undated = read(Format::Eml, b"From: a@b\nDate: yesterday\n\nHello.").unwrap();
     assert_eq!((undated.date, undated.text.as_str()), (None, "Mail without a subject\n\nFrom: a@b\n\nHello."));
+    for year in ["65535", "10000", "0", "99999999999999999999"] {
+        let mail = format!("From: a@b\nDate: Mon, 2 Mar {year} 10:00:00 +0000\n\nHello.");
+        let date = read(Format::Eml, mail.as_bytes()).unwrap().date;
+        assert!(date.is_none_or(|date| date.to_string().len() == 10), "{year}: {date:?}");
+    }
 }
 
 #[test]
@@ -134,8 +140,37 @@ fn hostile_mails_are_refused_or_bounded() {
     ] {
         assert_eq!(refused(encrypted, "--b\r\n\r\nx\r\n--b--"), UnreadableReason::Encrypted);
     }
+    // Parts that nobody reads count too: of each of these only one is chosen.
+    let chosen =
+        format!("--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n{}", "--c\r\n\r\nx\r\n".repeat(9));
+    assert_eq!(refused(mixed, &chosen.repeat(200)), UnreadableReason::TooLarge);
+    assert_eq!(body(&of(mixed, &chosen.repeat(90))).len(), 90);
     // Broken off in the middle of a part, and divided by nothing.
     assert_eq!(body(&of(mixed, "--b\r\n\r\nBroken off"))[0].1, "Broken off");
     assert_eq!(body(&of(mixed, "Not divided."))[0].1, "Not divided.");
     assert_eq!(body(&of("Content-Type: multipart/mixed\r\n", "Not divided."))[0].1, "Not divided.");
+}
+
+/// The headers of a part are what a mail costs: no more of them are parsed than a mail may have, however many it has.
+#[test]
+fn a_mail_of_too_many_parts_is_refused_before_they_are_parsed() {
+    let mail = |alternatives: usize, parts: usize| {
+        let kind = "--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n";
+        let parts = "--c\r\nContent-Type: text/plain\r\n\r\nx\r\n".repeat(parts);
+        let parts = format!("{kind}{parts}").repeat(alternatives);
+        format!("{HEAD}Content-Type: multipart/mixed; boundary=b\r\n\r\n{parts}").into_bytes()
+    };
+    let cost = |bytes: &[u8]| {
+        let before = processor_time();
+        let read = read(Format::Eml, bytes);
+        (processor_time() - before, read)
+    };
+    let (allowed, fine) = (0..3).map(|_| cost(&mail(30, 30))).min_by_key(|(time, _)| *time).unwrap();
+    fine.unwrap();
+    for (alternatives, parts) in [(250, 250), (500, 1_000), (998, 60), (1, 62_500)] {
+        let bytes = mail(alternatives, parts);
+        let (time, refused) = (0..3).map(|_| cost(&bytes)).min_by_key(|(time, _)| *time).unwrap();
+        assert_eq!(reason(refused), UnreadableReason::TooLarge);
+        assert!(time < allowed * 10, "{alternatives} of {parts}: {time:?}, and {allowed:?} for as many as are allowed");
+    }
 }
