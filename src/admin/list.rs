@@ -1,4 +1,4 @@
-//! Prints accounts, runs and failed jobs as a table or as JSON, page by page, so that memory does not grow with their
+//! Prints accounts, runs and jobs as a table or as JSON, page by page, so that memory does not grow with their
 //! number.
 
 use std::io::{self, Write};
@@ -34,8 +34,8 @@ pub async fn runs(db: &Db, json: bool, with_those_over: bool) -> Result<(), Admi
     print(json, async |after| runs::list(db, after, PAGE, with_those_over).await).await
 }
 
-pub async fn failed_jobs(db: &Db, json: bool) -> Result<(), AdminError> {
-    print(json, async |after| jobs::list_failed(db, after, PAGE).await.map_err(ApiError::from)).await
+pub async fn jobs(db: &Db, json: bool, failed_only: bool) -> Result<(), AdminError> {
+    print(json, async |after| jobs::list_for_admin(db, failed_only, after, PAGE).await.map_err(ApiError::from)).await
 }
 
 async fn print<R: Row>(
@@ -131,7 +131,7 @@ impl Row for runs::RunListItem {
     }
 }
 
-impl Row for jobs::FailedJob {
+impl Row for jobs::ListedJob {
     type Of = Job;
     const HEAD: &str = "ID                                    FAILED            TRIES  KIND                ERROR";
 

@@ -4,6 +4,7 @@
 //! generated and printed once. The exit code is 2 for invalid usage and 1 for a command that failed.
 
 mod backup;
+mod jobs;
 mod list;
 mod password;
 mod trail;
@@ -25,9 +26,10 @@ use colloquy::config::{Config, Overrides};
 use colloquy::db::Db;
 use colloquy::http::error::ApiError;
 use colloquy::http::fields::Field;
-use colloquy::jobs::operator::{self as jobs, Which};
+use colloquy::jobs::operator::Which;
 use colloquy::passwords::Passwords;
 use colloquy::{keys, wiring};
+use jobs::JobArguments;
 use password::Password;
 use trail::Trails;
 
@@ -99,12 +101,17 @@ enum DatabaseTask {
     },
     /// List jobs that failed permanently, oldest first
     ListFailedJobs {
+        /// Include jobs that wait or run
+        #[arg(long)]
+        unfinished: bool,
         /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
     },
     /// Retry jobs that failed permanently, with a full set of attempts
-    RequeueJobs(RequeueJobs),
+    RequeueJobs(JobArguments),
+    /// Delete jobs that failed permanently; end one that waits or runs, as failed and without another attempt
+    DiscardJobs(JobArguments),
     /// Verify the approval trail of a project, or of all; export it with its hashes
     VerifyTrail(VerifyTrail),
 }
@@ -117,20 +124,6 @@ struct VerifyTrail {
     /// Write the trail as JSON lines to a new file, the last line with the hash of its head
     #[arg(long, value_name = "FILE", requires = "project")]
     export: Option<PathBuf>,
-}
-
-#[derive(clap::Args)]
-#[group(required = true, multiple = false)]
-struct RequeueJobs {
-    /// Retry the job with this id
-    #[arg(long, value_name = "ID")]
-    job: Option<String>,
-    /// Retry all failed jobs of this kind, such as mail
-    #[arg(long, value_name = "KIND")]
-    kind: Option<String>,
-    /// Retry all failed jobs
-    #[arg(long)]
-    all: bool,
 }
 
 #[derive(clap::Args)]
@@ -234,8 +227,9 @@ enum CheckedTask {
     List { json: bool },
     ListRuns { json: bool, all: bool },
     CancelRun(Id<Run>),
-    ListFailedJobs { json: bool },
+    ListJobs { json: bool, failed_only: bool },
     Requeue(Which),
+    Discard(Which),
     VerifyTrail(Trails),
 }
 
@@ -266,11 +260,9 @@ impl CheckedTask {
             DatabaseTask::ListUsers { json } => Self::List { json },
             DatabaseTask::ListRuns { json, all } => Self::ListRuns { json, all },
             DatabaseTask::CancelRun { run } => Self::CancelRun(field("run", &run)?),
-            DatabaseTask::ListFailedJobs { json } => Self::ListFailedJobs { json },
-            DatabaseTask::RequeueJobs(RequeueJobs { job, kind, all: _ }) => {
-                let id = job.map(|job| field("job", &job)).transpose()?;
-                Self::Requeue(Which { id, kind })
-            }
+            DatabaseTask::ListFailedJobs { json, unfinished } => Self::ListJobs { json, failed_only: !unfinished },
+            DatabaseTask::RequeueJobs(arguments) => Self::Requeue(arguments.which()?),
+            DatabaseTask::DiscardJobs(arguments) => Self::Discard(arguments.which()?),
             DatabaseTask::VerifyTrail(VerifyTrail { project, export }) => Self::VerifyTrail(match project {
                 Some(project) => Trails::Of(field("project", &project)?, export),
                 None => Trails::All,
@@ -313,11 +305,9 @@ impl CheckedTask {
                 runs::cancel(db, id, now).await?;
                 println!("The run was cancelled.");
             }
-            Self::ListFailedJobs { json } => list::failed_jobs(db, json).await?,
-            Self::Requeue(which) => {
-                let requeued = jobs::requeue(db, which, now).await.map_err(ApiError::from)?;
-                println!("{}", tried_again(requeued));
-            }
+            Self::ListJobs { json, failed_only } => list::jobs(db, json, failed_only).await?,
+            Self::Requeue(which) => println!("{}", jobs::requeue(db, which, now).await?),
+            Self::Discard(which) => println!("{}", jobs::discard(db, which, now).await?),
             Self::VerifyTrail(trails) => trail::verify(db, trails).await?,
         }
         Ok(())
@@ -366,14 +356,6 @@ fn unusable_keys(folder: &Path, error: &std::io::Error) -> AdminError {
 fn operator_set(email: &str, is_operator: bool, changed: bool) -> String {
     let (now, already) = if is_operator { ("an", "already") } else { ("no", "not") };
     if changed { format!("{email} is now {now} operator.") } else { format!("{email} was {already} an operator.") }
-}
-
-fn tried_again(count: usize) -> String {
-    match count {
-        0 => "There is no matching failed job.".to_owned(),
-        1 => "1 job was requeued.".to_owned(),
-        count => format!("{count} jobs were requeued."),
-    }
 }
 
 /// Parses an argument by the same rules as the HTTP API.

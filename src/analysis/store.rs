@@ -363,7 +363,7 @@ async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Resu
     }
     results::store::forget_draft(conn, run.id).await?;
     diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(Key(run.id)))).execute(conn).await?;
-    let is_enqueued = !is_successful && proposals::forgetting::enqueue(conn, run.id, now, request).await?;
+    let is_enqueued = !is_successful && proposals::forgetting::enqueue(conn, run, now, request).await?;
     Ok(is_enqueued || run.meeting_id.is_some_and(|_| is_successful))
 }
 

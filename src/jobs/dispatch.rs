@@ -1,10 +1,12 @@
 //! Dispatch of jobs of any kind: parses a payload and passes it to the handler of its kind.
 
+use std::time::Duration;
+
 use actors::live::EventRecord;
 use actors::time::Time;
 use async_trait::async_trait;
 
-use super::{Handler, Job, JobError, JobOutcome, RetryPolicy};
+use super::{Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
 use crate::db::{Conn, DbError};
 
 /// A [`Handler`] without the type of its payload, so that the handlers of all kinds fit into one map.
@@ -12,6 +14,8 @@ use crate::db::{Conn, DbError};
 pub trait AnyHandler: Send + Sync + 'static {
     fn retry_policy(&self) -> RetryPolicy;
     fn concurrency(&self) -> usize;
+    fn time_limit(&self) -> Duration;
+    fn turns(&self) -> Turns;
     async fn run(&self, job: &Job) -> Result<(), JobError>;
     async fn ended(
         &self,
@@ -30,6 +34,14 @@ impl<H: Handler> AnyHandler for H {
 
     fn concurrency(&self) -> usize {
         Handler::concurrency(self)
+    }
+
+    fn time_limit(&self) -> Duration {
+        Handler::time_limit(self)
+    }
+
+    fn turns(&self) -> Turns {
+        H::Payload::TURNS
     }
 
     async fn run(&self, job: &Job) -> Result<(), JobError> {

@@ -91,7 +91,7 @@ mod tests {
     use async_trait::async_trait;
     use serde::{Deserialize, Serialize};
 
-    use super::super::{Handler, Job, JobPayload};
+    use super::super::{Handler, Job, JobPayload, Turns};
     use super::*;
 
     #[derive(Serialize, Deserialize)]
@@ -99,6 +99,7 @@ mod tests {
 
     impl JobPayload for DoNothing {
         const KIND: &'static str = "idle";
+        const TURNS: Turns = Turns::Fair;
     }
 
     struct Idle;
@@ -109,6 +110,9 @@ mod tests {
 
         fn concurrency(&self) -> usize {
             2
+        }
+        fn time_limit(&self) -> Duration {
+            Duration::from_secs(60)
         }
         async fn run(&self, _job: &Job, _: DoNothing) -> Result<(), JobError> {
             Ok(())

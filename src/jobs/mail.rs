@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actors::ids::Id;
+use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::{Clock, Time};
 use async_trait::async_trait;
@@ -19,7 +19,8 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use super::model::EmailSummary;
-use super::{Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, store};
+use super::store::{self, KeyedJob};
+use super::{Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
 
 pub use crate::clients::mail::{Calendar, EmailBlock, EmailKind, Locale, OutgoingEmail, isolated};
 use crate::clients::mail::{EmailInTransit, Mail, SendError};
@@ -39,6 +40,8 @@ pub struct QueuedEmail {
     email: OutgoingEmail,
     until: Option<Time>,
     reference: Option<Reference>,
+    /// The key of its turns; without one it is the recipient's.
+    fair_key: Option<String>,
 }
 
 /// What an e-mail was written for, where its sender needs the outcome.
@@ -52,7 +55,7 @@ struct Reference {
 
 impl From<OutgoingEmail> for QueuedEmail {
     fn from(email: OutgoingEmail) -> Self {
-        Self { email, until: None, reference: None }
+        Self { email, until: None, reference: None, fair_key: None }
     }
 }
 
@@ -61,6 +64,13 @@ impl QueuedEmail {
     #[must_use]
     pub const fn until(mut self, until: Time) -> Self {
         self.until = Some(until);
+        self
+    }
+
+    /// Sets the project whose e-mails it takes its turns with. Without one an e-mail is its recipient's own business.
+    #[must_use]
+    pub fn in_turn_of(mut self, project_id: Id<ids::Project>) -> Self {
+        self.fair_key = Some(project_id.to_string());
         self
     }
 
@@ -96,6 +106,7 @@ pub struct SendEmail {
 
 impl JobPayload for SendEmail {
     const KIND: &'static str = "mail";
+    const TURNS: Turns = Turns::Fair;
 }
 
 impl Outbox {
@@ -115,9 +126,7 @@ impl Outbox {
         now: Time,
         request: &RequestId,
     ) -> Result<(), DbError> {
-        let id: Id<Job> = Id::generate();
-        let payload = self.sealed(id, email.into(), now)?;
-        store::enqueue_as(conn, id, &payload, now, request).await
+        self.send_all(conn, [email.into()], now, request).await
     }
 
     /// [`Self::send`] for many e-mails.
@@ -131,21 +140,26 @@ impl Outbox {
         now: Time,
         request: &RequestId,
     ) -> Result<(), DbError> {
-        let mut payloads = Vec::new();
-        for email in emails {
-            let id: Id<Job> = Id::generate();
-            payloads.push((id, self.sealed(id, email, now)?));
-        }
-        store::enqueue_all(conn, &payloads, now, request).await
+        let jobs: Vec<KeyedJob<SendEmail>> =
+            emails.into_iter().map(|email| self.job(email, now)).collect::<Result<_, _>>()?;
+        store::enqueue_all(conn, &jobs, now, request).await
     }
 
-    fn sealed(&self, id: Id<Job>, email: QueuedEmail, now: Time) -> Result<SendEmail, DbError> {
-        let QueuedEmail { email, until, reference } = email;
+    fn job(&self, email: QueuedEmail, now: Time) -> Result<KeyedJob<SendEmail>, DbError> {
+        let id: Id<Job> = Id::generate();
+        let QueuedEmail { email, until, reference, fair_key } = email;
+        let fair_key = fair_key.unwrap_or_else(|| self.turn_of(&email.to));
         let waiting = WaitingEmail { email, written_at: now, until: until.unwrap_or(now + LONGEST), reference };
         let plain = serde_json::to_vec(&waiting).map_err(|error| DbError::Broken(error.to_string()))?;
         let sealed = self.0.seal(PURPOSE, id.uuid().as_bytes(), &plain);
         let sealed = sealed.map_err(|error| DbError::Broken(error.to_string()))?;
-        Ok(SendEmail { sealed: STANDARD_NO_PAD.encode(sealed) })
+        Ok(KeyedJob { id, fair_key, payload: SendEmail { sealed: STANDARD_NO_PAD.encode(sealed) } })
+    }
+
+    /// The key of an e-mail that is its recipient's own business: one of 256, since a poll visits key by key, and by a keyed
+    /// hash, which tells nothing of the address.
+    fn turn_of(&self, address: &str) -> String {
+        self.0.hex("turn of a recipient", &[address.as_bytes()]).chars().take(2).collect()
     }
 
     /// Summarizes the e-mail of a job. Returns `None` for a job of another kind, and when the e-mail was sealed with another
@@ -216,6 +230,11 @@ impl Handler for SendEmailHandler {
 
     fn concurrency(&self) -> usize {
         2
+    }
+
+    /// The steps of a conversation with a mail server have limits of their own.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(10 * 60)
     }
 
     async fn run(&self, job: &Job, payload: SendEmail) -> Result<(), JobError> {

@@ -5,7 +5,10 @@
 //! while the work runs; retries come with growing, jittered pauses; a job that failed for good stays, with its error.
 //! Each kind has its own permits, and backs off by itself while the service that it needs is unavailable, so that no
 //! kind delays another. Within a kind the jobs are claimed in turns, by a fair key that is set when they are enqueued,
-//! so that no project or account delays another.
+//! so that no project or account delays another; and an attempt has a time limit, so that each turn ends.
+//!
+//! An attempt is counted when its job is claimed, so that one during which the process dies counts as well: a job that
+//! kills the server fails after its attempts. An attempt that a stop of the server cuts short is given back.
 //!
 //! Nothing here relies on the machine's clock alone, which may be set: see `steady` and `leases`.
 
@@ -37,8 +40,10 @@ use tokio::sync::Notify;
 
 use crate::db::{Conn, DbError};
 
-pub use store::{RETENTION, enqueue, enqueue_after, enqueue_in_turn, failed_count, save_progress};
-pub use worker::{Handlers, WorkerContext, work};
+pub use store::{
+    RETENTION, enqueue, enqueue_after, enqueue_in_turn, enqueue_in_turn_after, failed_count, save_progress,
+};
+pub use worker::{Handlers, KindBounds, WorkerContext, work};
 
 pub const LEASE: Duration = Duration::from_secs(30);
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -59,12 +64,25 @@ pub struct Job {
     claim: i64,
     /// The key by which the jobs of a kind take turns.
     fair_key: String,
+    /// An operator wants it to end without another attempt.
+    is_discarded: bool,
 }
 
 impl Job {
+    /// The key for a job that follows from this one.
+    #[must_use]
+    pub fn fair_key(&self) -> &str {
+        &self.fair_key
+    }
+
     #[must_use]
     pub const fn is_last_attempt(&self) -> bool {
         self.attempt >= self.attempts
+    }
+
+    /// Whether it was claimed although no attempt was left: the process died during the last one.
+    const fn is_used_up(&self) -> bool {
+        self.attempt > self.attempts
     }
 
     const fn held(&self) -> store::HeldJob {
@@ -127,10 +145,27 @@ impl Default for RetryPolicy {
     }
 }
 
+/// Whose jobs of a kind wait for whose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turns {
+    /// Each job has the key of what caused it: a project, a meeting or an account. The keys take turns.
+    Fair,
+    /// They run in the order in which they are due, for this reason.
+    InOrder(&'static str),
+}
+
+impl Turns {
+    const fn is_fair(self) -> bool {
+        matches!(self, Self::Fair)
+    }
+}
+
 /// What the jobs of one kind do, with the data for one of them. Both the kind and the JSON are stored: jobs that were
 /// enqueued by an earlier version must stay readable.
 pub trait JobPayload: Serialize + DeserializeOwned + Send + Sync + 'static {
     const KIND: &'static str;
+    /// A kind with [`Turns::Fair`] can't be enqueued without a key; see `enqueue_in_turn`.
+    const TURNS: Turns;
 }
 
 /// Runs the jobs of one kind. A job whose payload can't be parsed fails for good without reaching its handler's `run`.
@@ -145,6 +180,9 @@ pub trait Handler: Send + Sync + 'static {
     fn concurrency(&self) -> usize {
         4
     }
+    /// The longest time of one attempt: far more than an honest one takes. Then the attempt is dropped, and counts as
+    /// failed. What a handler runs on a blocking thread goes on nevertheless: it must be bounded by itself.
+    fn time_limit(&self) -> Duration;
     /// Runs one attempt of a job.
     ///
     /// # Errors

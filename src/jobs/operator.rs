@@ -10,7 +10,7 @@ use super::store::FullJob;
 use super::{Job, store};
 use crate::db::{Db, DbError};
 
-pub use store::{FailedJob, Which};
+pub use store::{ListedJob, Which};
 
 impl OperatorJob {
     fn of(job: FullJob, outbox: &Outbox) -> Self {
@@ -65,12 +65,17 @@ pub async fn latest_error(db: &Db, kind: &'static str) -> Result<Option<String>,
     Ok(found.as_deref().map(without_addresses))
 }
 
-/// Returns failed jobs after an id, ordered by id.
+/// Returns failed jobs after an id, ordered by id; or jobs in any state.
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn list_failed(db: &Db, after: Id<Job>, limit: i64) -> Result<Vec<FailedJob>, DbError> {
-    db.read(move |conn| Box::pin(store::failed(conn, after, limit))).await
+pub async fn list_for_admin(
+    db: &Db,
+    failed_only: bool,
+    after: Id<Job>,
+    limit: i64,
+) -> Result<Vec<ListedJob>, DbError> {
+    db.read(move |conn| Box::pin(store::listed(conn, failed_only, after, limit))).await
 }
 
 /// Requeues failed jobs, each once, however often it fails meanwhile. Returns how many.
@@ -87,6 +92,37 @@ pub async fn requeue(db: &Db, which: Which, now: Time) -> Result<usize, DbError>
         match page.last() {
             Some(last) => after = *last,
             None => return Ok(requeued),
+        }
+    }
+}
+
+/// How many jobs were discarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiscardedJobs {
+    /// Failed ones, which are deleted.
+    pub failed: usize,
+    /// Unfinished ones, which a server ends as soon as it runs, without another attempt.
+    pub unfinished: usize,
+}
+
+/// Discards failed jobs; a job that is named by its id, also if it waits or runs.
+///
+/// # Errors
+/// Returns the database error; some jobs may be discarded by then.
+pub async fn discard(db: &Db, which: Which, now: Time) -> Result<DiscardedJobs, DbError> {
+    let mut discarded = DiscardedJobs { failed: 0, unfinished: 0 };
+    if let Some(id) = which.id {
+        let marked = db.write(move |conn| Box::pin(store::discard_unfinished(conn, id, now))).await?;
+        discarded.unfinished = usize::from(marked);
+    }
+    let mut after = Id::from_uuid(uuid::Uuid::nil());
+    loop {
+        let which = which.clone();
+        let page = db.write(move |conn| Box::pin(async move { store::discard_failed(conn, &which, after).await })).await?;
+        discarded.failed += page.len();
+        match page.last() {
+            Some(last) => after = *last,
+            None => return Ok(discarded),
         }
     }
 }

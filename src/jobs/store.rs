@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! waiting ──claim──> leased ──done──> no row
-//!    ▲                 │ │
+//!    ▲                 │ │                ▲ discard
 //!    └──again, free────┘ └──give up──> failed ──requeue──> waiting
+//!       give back
 //! ```
 //! Each of the three states has its own indices, so that many rows in one state slow down nothing in another.
 
@@ -24,10 +25,12 @@ use crate::db::sweep::Retention;
 use crate::db::{At, Conn, DbError, Key, RunQueryDsl, many};
 
 pub use listing::{FullJob, find, latest_error, list, queues};
-pub use queue::{DueJobs, DueQuery, HeldJob, OfKey, again, claim, done, find_due, give_up, renew, save_progress};
+pub use queue::{
+    DueJobs, DueQuery, HeldJob, OfKey, again, claim, done, find_due, give_back, give_up, renew, save_progress,
+};
 pub use upkeep::{
-    FailedJob, Leased, Which, fail_unknown_kinds, failed, free, free_page, is_waiting, leased, requeue, reschedule,
-    withdraw,
+    Leased, ListedJob, Which, discard_failed, discard_unfinished, fail_unknown_kinds, free, free_page, is_waiting, leased,
+    listed, requeue, reschedule, withdraw,
 };
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -46,6 +49,7 @@ struct JobRow {
     fair_key: String,
     claims: i64,
     waiting_since: At,
+    discarded_at: Option<At>,
 }
 
 /// A new job.
@@ -77,6 +81,7 @@ impl<'a> NewJob<'a> {
             fair_key: self.fair_key.to_owned(),
             claims: 0,
             waiting_since: At(self.now),
+            discarded_at: None,
         })
     }
 
@@ -91,12 +96,13 @@ impl<'a> NewJob<'a> {
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn enqueue(
+pub async fn enqueue<P: JobPayload>(
     conn: &mut Conn,
-    payload: &impl JobPayload,
+    payload: &P,
     now: Time,
     request: &RequestId,
 ) -> Result<Id<Job>, DbError> {
+    const { assert!(!P::TURNS.is_fair(), "jobs of this kind take turns: use enqueue_in_turn") };
     NewJob::due_now(now, request).insert(conn, payload).await
 }
 
@@ -105,13 +111,14 @@ pub async fn enqueue(
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn enqueue_after(
+pub async fn enqueue_after<P: JobPayload>(
     conn: &mut Conn,
     jobs: &Jobs,
-    payload: &impl JobPayload,
+    payload: &P,
     delay: Duration,
     request: &RequestId,
 ) -> Result<Id<Job>, DbError> {
+    const { assert!(!P::TURNS.is_fair(), "jobs of this kind take turns: use enqueue_in_turn_after") };
     NewJob { delay, ..NewJob::due_now(jobs.now(), request) }.insert(conn, payload).await
 }
 
@@ -130,28 +137,41 @@ pub async fn enqueue_in_turn(
     NewJob { fair_key, ..NewJob::due_now(now, request) }.insert(conn, payload).await
 }
 
-/// [`enqueue`] with an id that was generated before.
-pub async fn enqueue_as(
+/// [`enqueue_in_turn`] for a job that waits first, as [`enqueue_after`].
+///
+/// # Errors
+/// Returns the database error.
+pub async fn enqueue_in_turn_after(
     conn: &mut Conn,
-    id: Id<Job>,
+    jobs: &Jobs,
+    fair_key: &str,
     payload: &impl JobPayload,
-    now: Time,
+    delay: Duration,
     request: &RequestId,
-) -> Result<(), DbError> {
-    NewJob { id, ..NewJob::due_now(now, request) }.insert(conn, payload).await.map(drop)
+) -> Result<Id<Job>, DbError> {
+    NewJob { fair_key, delay, ..NewJob::due_now(jobs.now(), request) }.insert(conn, payload).await
 }
 
-/// [`enqueue_as`] for many jobs of a kind.
-pub async fn enqueue_all(
+/// [`enqueue_in_turn`] for many jobs of a kind, each with its key and with an id that was generated before.
+pub async fn enqueue_all<P: JobPayload>(
     conn: &mut Conn,
-    payloads: &[(Id<Job>, impl JobPayload)],
+    jobs: &[KeyedJob<P>],
     now: Time,
     request: &RequestId,
 ) -> Result<(), DbError> {
-    let rows = payloads.iter().map(|(id, payload)| NewJob { id: *id, ..NewJob::due_now(now, request) }.row(payload));
-    let rows: Vec<JobRow> = rows.collect::<Result<_, _>>()?;
+    let row = |job: &KeyedJob<P>| {
+        NewJob { id: job.id, fair_key: &job.fair_key, ..NewJob::due_now(now, request) }.row(&job.payload)
+    };
+    let rows: Vec<JobRow> = jobs.iter().map(row).collect::<Result<_, _>>()?;
     many!(conn, &rows, |some| diesel::insert_into(jobs::table).values(some));
     Ok(())
+}
+
+/// A job to be enqueued, see [`enqueue_all`].
+pub struct KeyedJob<P> {
+    pub id: Id<Job>,
+    pub fair_key: String,
+    pub payload: P,
 }
 
 /// The number up to which failed jobs are counted.

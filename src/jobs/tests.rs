@@ -17,7 +17,9 @@ use tempfile::TempDir;
 use super::mail::{
     Delivered, EmailBlock, EmailKind, Locale, Outbox, OutgoingEmail, QueuedEmail, SendEmail, SendEmailHandler,
 };
-use super::{Handler, Handlers, Job, JobError, JobOutcome, JobPayload, Jobs, WorkerContext, enqueue, work};
+use super::{
+    Handler, Handlers, Job, JobError, JobOutcome, JobPayload, Jobs, Turns, WorkerContext, enqueue, enqueue_in_turn, work,
+};
 use crate::clients::mail::{EmailInTransit, Mail, SendError};
 use crate::db::{Conn, Db, DbError, DbSettings};
 use crate::keys::Secret;
@@ -82,6 +84,7 @@ struct Count;
 
 impl JobPayload for Count {
     const KIND: &'static str = "other";
+    const TURNS: Turns = Turns::InOrder("a test");
 }
 
 /// Counts its jobs.
@@ -90,6 +93,10 @@ struct Other(Arc<AtomicUsize>);
 #[async_trait]
 impl Handler for Other {
     type Payload = Count;
+
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(60)
+    }
 
     async fn run(&self, _job: &Job, _: Count) -> Result<(), JobError> {
         self.0.fetch_add(1, Ordering::SeqCst);
@@ -230,7 +237,7 @@ async fn a_sealed_letter_opens_in_no_other_row_and_with_no_other_key() {
         Box::pin(async move {
             stranger.send(conn, email(), now, &RequestId::from("r")).await?;
             let payload: SendEmail = serde_json::from_str(&rows::payload(conn).await).unwrap();
-            enqueue(conn, &payload, now, &RequestId::from("r")).await
+            enqueue_in_turn(conn, "", &payload, now, &RequestId::from("r")).await
         })
     });
     forged.await.unwrap();

@@ -17,7 +17,7 @@ use super::dispatch::AnyHandler;
 use super::lane::Lane;
 use super::leases::Leases;
 use super::store::{self, DueJobs, DueQuery};
-use super::{HEARTBEAT, Handler, Job, JobError, JobOutcome, JobPayload, Jobs, LEASE, fair_order};
+use super::{HEARTBEAT, Handler, Job, JobError, JobOutcome, JobPayload, Jobs, LEASE, Turns, fair_order};
 use crate::db::{Conn, Db, DbError};
 use crate::tasks::Tasks;
 
@@ -25,16 +25,43 @@ use crate::tasks::Tasks;
 const LEASES: Duration = Duration::from_secs(5);
 /// Delay until an unavailable database is used again.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// How long attempts go on once the server stops: less than it waits for its tasks, so that what is left is stored.
+const STOP_GRACE: Duration = Duration::from_secs(2);
+/// Why a job ended that was claimed without an attempt left.
+const USED_UP: &str = "the server ended during the last attempt, as if killed";
+/// Why a job ended that an operator discarded.
+const DISCARDED: &str = "an operator discarded the job";
 
 /// The handlers, by kind of job.
 #[derive(Default, Clone)]
 pub struct Handlers(HashMap<&'static str, Arc<dyn AnyHandler>>);
+
+/// What bounds the jobs of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KindBounds {
+    pub kind: &'static str,
+    pub time_limit: Duration,
+    pub turns: Turns,
+}
 
 impl Handlers {
     #[must_use]
     pub fn with<H: Handler>(mut self, handler: H) -> Self {
         self.0.insert(H::Payload::KIND, Arc::new(handler));
         self
+    }
+
+    /// Returns what bounds the jobs of each kind, by kind.
+    #[must_use]
+    pub fn bounds(&self) -> Vec<KindBounds> {
+        let bounds = |(kind, handler): (&&'static str, &Arc<dyn AnyHandler>)| KindBounds {
+            kind,
+            time_limit: handler.time_limit(),
+            turns: handler.turns(),
+        };
+        let mut all: Vec<KindBounds> = self.0.iter().map(bounds).collect();
+        all.sort_by_key(|bounds| bounds.kind);
+        all
     }
 }
 
@@ -286,29 +313,66 @@ enum AttemptEnd {
     Done,
     /// To be retried after a pause.
     Again(String, Duration),
+    /// The server stops: the attempt does not count.
+    GivenBack,
     Failed(String),
+    /// An operator discarded the job.
+    Discarded,
 }
 
 async fn run_attempt(context: &WorkerContext, lane: &Lane, job: Job) {
-    let tried = tokio::select! {
-        tried = AssertUnwindSafe(lane.handler.run(&job)).catch_unwind() => {
-            tried.unwrap_or_else(|_| Err(JobError::Again("the handler panicked".to_owned())))
-        }
-        () = renew_lease(context, &job) => {
-            return tracing::warn!("the job's lease was lost; the attempt is aborted");
-        }
-    };
-    lane.record(&tried, context.jobs.now());
-    let ending = match tried {
-        Ok(()) => AttemptEnd::Done,
-        Err(fault) => {
-            let for_good = matches!(fault, JobError::Never(_) | JobError::Lapsed(_)) || job.is_last_attempt();
-            tracing::warn!(error = fault.why(), permanent = for_good, "job attempt failed");
-            let why = fault.why().to_owned();
-            if for_good { AttemptEnd::Failed(why) } else { AttemptEnd::Again(why, lane.pause_of(&fault, job.attempt)) }
+    let ending = if job.is_discarded {
+        tracing::info!("the job ends without another attempt: an operator discarded it");
+        AttemptEnd::Discarded
+    } else if job.is_used_up() {
+        tracing::error!(why = USED_UP, "the job failed for good");
+        AttemptEnd::Failed(USED_UP.to_owned())
+    } else {
+        match attempt(context, lane, &job).await {
+            Some(ending) => ending,
+            None => return,
         }
     };
     store_end(context, &lane.handler, Arc::new(job), Arc::new(ending)).await;
+}
+
+/// Returns `None` if the job was lost meanwhile.
+async fn attempt(context: &WorkerContext, lane: &Lane, job: &Job) -> Option<AttemptEnd> {
+    let limit = lane.handler.time_limit();
+    let running = tokio::time::timeout(limit, AssertUnwindSafe(lane.handler.run(job)).catch_unwind());
+    let tried = tokio::select! {
+        tried = running => tried,
+        () = renew_lease(context, job) => {
+            tracing::warn!("the job's lease was lost; the attempt is aborted");
+            return None;
+        }
+        () = stop_grace(context) => return Some(AttemptEnd::GivenBack),
+    };
+    let tried = match tried {
+        Ok(tried) => {
+            let tried = tried.unwrap_or_else(|_| Err(JobError::Again("the handler panicked".to_owned())));
+            lane.record(&tried, context.jobs.now());
+            tried
+        }
+        Err(_) => Err(JobError::Again(format!("the attempt took longer than its limit of {} s", limit.as_secs()))),
+    };
+    let fault = match tried {
+        Ok(()) => return Some(AttemptEnd::Done),
+        Err(JobError::Again(_) | JobError::Unavailable(_)) if context.tasks.stopping().is_cancelled() => {
+            return Some(AttemptEnd::GivenBack);
+        }
+        Err(fault) => fault,
+    };
+    let for_good = matches!(fault, JobError::Never(_) | JobError::Lapsed(_)) || job.is_last_attempt();
+    tracing::warn!(error = fault.why(), permanent = for_good, "job attempt failed");
+    let why = fault.why().to_owned();
+    Some(if for_good { AttemptEnd::Failed(why) } else { AttemptEnd::Again(why, lane.pause_of(&fault, job.attempt)) })
+}
+
+/// Returns when an attempt has to make way for the server's stop.
+async fn stop_grace(context: &WorkerContext) {
+    context.tasks.stopping().cancelled().await;
+    tokio::time::sleep(STOP_GRACE).await;
 }
 
 /// Renews a job's lease; returns once it is held no longer. A renewal that fails is retried: meanwhile this server
@@ -369,11 +433,16 @@ async fn end(
 ) -> Result<Option<Vec<EventRecord>>, DbError> {
     let (is_ours, outcome) = match ending {
         AttemptEnd::Done => (store::done(conn, job.held()).await?, JobOutcome::Done),
-        AttemptEnd::Failed(why) => (store::give_up(conn, job.held(), why, now).await?, JobOutcome::Failed(why)),
+        AttemptEnd::Failed(why) => {
+            let attempts = job.attempt.min(job.attempts);
+            (store::give_up(conn, job.held(), attempts, why, now).await?, JobOutcome::Failed(why))
+        }
+        AttemptEnd::Discarded => (store::done(conn, job.held()).await?, JobOutcome::Failed(DISCARDED)),
         AttemptEnd::Again(why, pause) => {
             let waits = store::again(conn, job.held(), why, now, now + *pause).await?;
             return Ok(waits.then(Vec::new));
         }
+        AttemptEnd::GivenBack => return Ok(store::give_back(conn, job.held()).await?.then(Vec::new)),
     };
     Ok(if is_ours { Some(record_outcome(conn, handler, job, outcome, now).await) } else { None })
 }

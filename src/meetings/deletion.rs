@@ -1,5 +1,7 @@
 //! Removes a deleted account from meetings: replaces its name in participants, and deletes the invitations sent to it.
 
+use std::time::Duration;
+
 use actors::ids::{self, Id, User};
 use actors::live::RequestId;
 use actors::meeting::{Command, Meeting};
@@ -15,7 +17,7 @@ use crate::accounts::profile::deletion::{AfterCommit, DeletedAccount, DeletionHo
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, DbError};
 use crate::http::error::ApiError;
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
 
 /// Participants that one query reads.
@@ -118,6 +120,7 @@ pub struct EraseGuestName {
 
 impl JobPayload for EraseGuestName {
     const KIND: &'static str = "forget-guest";
+    const TURNS: Turns = Turns::InOrder("nobody waits for it: each is one short command to a meeting");
 }
 
 /// Runs [`EraseGuestName`]. Idempotent.
@@ -131,6 +134,11 @@ impl Handler for EraseGuestNameHandler {
 
     fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
+    }
+
+    /// It is one command to a meeting.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(5 * 60)
     }
 
     async fn run(&self, job: &Job, payload: EraseGuestName) -> Result<(), JobError> {

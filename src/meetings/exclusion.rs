@@ -8,7 +8,7 @@ use actors::time::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, JobPayload};
+use crate::jobs::{self, JobPayload, Turns};
 use crate::projects;
 
 /// Removes a user from the meetings of a project that no transaction has removed them from.
@@ -23,6 +23,15 @@ pub struct RemoveFromMeetings {
 
 impl JobPayload for RemoveFromMeetings {
     const KIND: &'static str = "exclude from meetings";
+    const TURNS: Turns = Turns::Fair;
+}
+
+/// Enqueues the job. Projects take turns.
+///
+/// # Errors
+/// Only database errors.
+pub async fn enqueue(conn: &mut Conn, job: RemoveFromMeetings, request: &RequestId) -> Result<(), DbError> {
+    jobs::enqueue_in_turn(conn, &job.project_id.to_string(), &job, job.at, request).await.map(drop)
 }
 
 /// Enqueues the removal of a participant who has just joined as a member of the project, if they are none any more. Returns
@@ -43,7 +52,7 @@ pub async fn enqueue_unless_member(
     if projects::store::role(conn, project_id, user_id).await?.is_some() {
         return Ok(false);
     }
-    jobs::enqueue(conn, &RemoveFromMeetings { project_id, user_id, at }, at, request).await?;
+    enqueue(conn, RemoveFromMeetings { project_id, user_id, at }, request).await?;
     Ok(true)
 }
 

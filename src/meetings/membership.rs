@@ -7,6 +7,8 @@
 //! transaction should write, and one that was added concurrently; a join that is saved later still enqueues it again
 //! (`exclusion`).
 
+use std::time::Duration;
+
 use actors::ids::{self, Id, User};
 use actors::live::{Batch, Decided, EventRecord, Live};
 use actors::meeting::{Command, Meeting};
@@ -16,13 +18,13 @@ use actors::time::Time;
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::exclusion::RemoveFromMeetings;
+use super::exclusion::{self, RemoveFromMeetings};
 use super::invitations::store as invitations;
 use super::participants::store as participants;
 use super::store::{self, MeetingTables};
 use crate::db::journal::{self, NotSaved, Tables};
 use crate::db::{Conn, Db, DbError};
-use crate::jobs::{self, Handler, Job, JobError, RetryPolicy};
+use crate::jobs::{Handler, Job, JobError, RetryPolicy};
 use crate::meetings::state::Meetings;
 use crate::projects;
 use crate::projects::people::membership_end::{EndedMembership, MembershipHook};
@@ -54,7 +56,7 @@ impl MembershipHook for MeetingParticipantsHook {
             records.extend(self.exclude(conn, id, ended).await?);
         }
         let payload = RemoveFromMeetings { project_id: *project_id, user_id: *user_id, at: *at };
-        jobs::enqueue(conn, &payload, *at, request).await?;
+        exclusion::enqueue(conn, payload, request).await?;
         Ok(records)
     }
 
@@ -143,6 +145,11 @@ impl Handler for RemoveFromMeetingsHandler {
     /// a dependency was unavailable for long.
     fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy { longest_pause: LONGEST_PAUSE, ..RetryPolicy::UNTIL_DONE }
+    }
+
+    /// Each participant that is removed stays removed: the next attempt goes on with the others.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(30 * 60)
     }
 
     async fn run(&self, job: &Job, payload: RemoveFromMeetings) -> Result<(), JobError> {

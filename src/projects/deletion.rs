@@ -10,6 +10,7 @@
 
 pub mod awake;
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,13 +33,15 @@ use crate::db::sweep::{PAGE, Part, in_pages};
 use crate::db::{Conn, Db, DbError, events};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy, Turns};
 use crate::projects::state::Projects;
 
 /// How long a request keeps deleting contents, for all the projects it deletes together.
 const AT_ONCE: Duration = Duration::from_secs(2);
 /// The delay of the job: by then the request has stopped deleting.
 const THEN: Duration = Duration::from_secs(3);
+/// How long an attempt of the job keeps deleting; the next one goes on.
+const SLICE: Duration = Duration::from_secs(10 * 60);
 /// How many meetings or runs are looked up at once.
 const SOME: i64 = 100;
 
@@ -51,6 +54,7 @@ pub struct DeleteProject {
 
 impl JobPayload for DeleteProject {
     const KIND: &'static str = "delete-project";
+    const TURNS: Turns = Turns::InOrder("nobody waits for it: the project is hidden before");
 }
 
 /// Marks a project as `BURIED`, which hides it from all users, and enqueues the deletion of its contents. Returns the
@@ -118,9 +122,23 @@ impl Handler for DeleteProjectHandler {
         1
     }
 
+    /// An attempt ends by itself after [`SLICE`], between two pages; what it deleted stays deleted.
+    fn time_limit(&self) -> Duration {
+        SLICE * 6
+    }
+
     async fn run(&self, job: &Job, payload: DeleteProject) -> Result<(), JobError> {
         let emptying = Emptying::of(&self.state, payload.project_id);
-        let emptied = emptying.all(self.state.now(), &job.request).await;
+        let stopping = emptying.stopping.child_token();
+        let emptying = Emptying { stopping: stopping.clone(), ..emptying };
+        let mut emptied = pin!(emptying.all(self.state.now(), &job.request));
+        let emptied = tokio::select! {
+            emptied = &mut emptied => emptied,
+            () = tokio::time::sleep(SLICE) => {
+                stopping.cancel();
+                emptied.await
+            }
+        };
         self.state.jobs.wake();
         Ok(emptied.map_err(|error| error.to_string())?)
     }
@@ -236,7 +254,7 @@ impl Emptying {
     }
 
     fn goes_on(&self) -> Result<(), DbError> {
-        let stops = || DbError::Unavailable("the server is stopping".to_owned());
+        let stops = || DbError::Unavailable("it was interrupted".to_owned());
         if self.stopping.is_cancelled() { Err(stops()) } else { Ok(()) }
     }
 }

@@ -66,15 +66,15 @@ pub fn excerpts(settings: &Speech) -> Result<SoundCutter, String> {
     Ok(SoundCutter::new(program()?, settings.memory_mib, EXCERPTS))
 }
 
-/// Starts all background tasks.
+/// Returns the handlers of all kinds of jobs.
 ///
 /// # Errors
 /// Returns a message if the settings are unusable.
-pub fn begin(states: &States, data: &Path) -> Result<(), String> {
+pub fn handlers(states: &States, data: &Path) -> Result<Handlers, String> {
     let States { core, accounts, deletion, projects, meetings, analysis, .. } = states;
     let mail = others::mail(&core.config.mail, data)?;
     let program = program()?;
-    let handlers = Handlers::default()
+    Ok(Handlers::default()
         .with(SendEmailHandler::new(mail, core.outbox.clone(), Arc::clone(&core.clock)).recording(Deliveries))
         .with(SendCalendarUpdatesHandler { state: meetings.clone() })
         .with(profile::avatar::DeleteAvatarFileHandler { state: accounts.clone() })
@@ -99,7 +99,16 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
             transcriber: transcriber(core, &program)?,
             turns: TurnFinder::new(program.clone(), core.config.speech.memory_mib),
         })
-        .with(ParseDocumentHandler { state: projects.clone(), reader: reader(&core.config.analysis)? });
+        .with(ParseDocumentHandler { state: projects.clone(), reader: reader(&core.config.analysis)? }))
+}
+
+/// Starts all background tasks.
+///
+/// # Errors
+/// Returns a message if the settings are unusable.
+pub fn begin(states: &States, data: &Path) -> Result<(), String> {
+    let States { core, accounts, meetings, analysis, .. } = states;
+    let handlers = handlers(states, data)?;
     let context = WorkerContext {
         db: core.db.clone(),
         hub: core.hub.clone(),

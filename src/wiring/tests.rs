@@ -1,5 +1,7 @@
-//! Tests that a panic in a handler or in a database write fails its own request and nothing else.
+//! Tests of what was built: a panic in a handler or in a database write fails its own request and nothing else; every kind of
+//! job is bounded.
 
+use std::path::Path;
 use std::rc::Rc;
 
 use actix_web::http::Method;
@@ -7,7 +9,7 @@ use actix_web::middleware::from_fn;
 use actix_web::{App as Web, test};
 use serde_json::Value;
 
-use super::build;
+use super::{Built, background, build};
 use crate::access::policy::Public;
 use crate::api::operation::{Authorized, Operation};
 use crate::config::{Config, Overrides};
@@ -18,6 +20,7 @@ use crate::http::error::ApiError;
 use crate::http::input::Empty;
 use crate::http::middleware::{self, MiddlewareSettings};
 use crate::http::route_table::RouteTable;
+use crate::jobs::{KindBounds, Turns};
 use crate::service;
 
 async fn bug_in_a_handler(_: Authorized<Public, Empty>, _: Core) -> Result<Reply<Nothing>, ApiError> {
@@ -29,16 +32,48 @@ async fn bug_in_a_write(_: Authorized<Public, Empty>, core: Core) -> Result<Repl
     written.map(|()| Reply::ok(Nothing {})).map_err(ApiError::from)
 }
 
-#[actix_web::test]
-async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
+/// Builds everything on a database in the folder.
+async fn built_in(folder: &Path) -> Built {
     let settings = vec![
         ("server.listen", "127.0.0.1:0".to_owned()),
         ("internal.listen", "127.0.0.1:0".to_owned()),
-        ("server.data", folder.path().to_string_lossy().into_owned()),
+        ("server.data", folder.to_string_lossy().into_owned()),
     ];
     let config = Config::layered(None, std::collections::HashMap::new(), &Overrides { settings }).unwrap();
-    let built = build(config).await.unwrap();
+    build(config).await.unwrap()
+}
+
+/// The kinds whose jobs take no turns: no user causes them, or nobody waits for them.
+const IN_ORDER: [&str; 7] = [
+    "cancel-run",
+    "delete-project",
+    "delete-recording-files",
+    "forget-avatar",
+    "forget-contents",
+    "forget-guest",
+    "overwrite-deleted",
+];
+
+#[actix_web::test]
+async fn every_kind_of_job_has_a_time_limit_and_takes_turns_unless_it_is_listed_here() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = built_in(folder.path()).await;
+    let bounds = background::handlers(&built.states, folder.path()).unwrap().bounds();
+    assert!(bounds.len() >= 21, "{bounds:?}");
+    for KindBounds { kind, time_limit, turns } in &bounds {
+        assert!((1..=2 * 60 * 60).contains(&time_limit.as_secs()), "{kind} may take {time_limit:?}");
+        if let Turns::InOrder(why) = turns {
+            assert!(why.len() > 10, "{kind} does not say why it takes no turns");
+        }
+    }
+    let in_order = bounds.iter().filter(|bounds| bounds.turns != Turns::Fair).map(|bounds| bounds.kind);
+    assert_eq!(in_order.collect::<Vec<_>>(), IN_ORDER);
+}
+
+#[actix_web::test]
+async fn a_panic_is_one_500_in_the_envelope_and_everything_else_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = built_in(folder.path()).await;
     built.states.probes.readiness.set(true);
     let operations = [
         Operation::reading(Method::GET, "/handler", "handler", bug_in_a_handler),

@@ -30,6 +30,12 @@ pub fn admin(setup: &ServerSetup, arguments: &[&str], input: &str) -> CommandOut
     CommandOutput::of(child.wait_with_output().unwrap())
 }
 
+/// Returns what a command of `colloquy admin` lists.
+pub fn listed(setup: &ServerSetup, arguments: &[&str]) -> Vec<Value> {
+    let out = admin(setup, &[arguments, &["--json"]].concat(), "").done();
+    serde_json::from_str::<Value>(&out).unwrap().as_array().unwrap().clone()
+}
+
 /// Returns the command `colloquy admin …` for a setup.
 pub fn admin_command(setup: &ServerSetup, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_colloquy"));

@@ -26,6 +26,7 @@ mod doubt;
 mod hostile_documents;
 mod invitations;
 mod kill;
+mod jobs;
 mod lease;
 mod mail;
 mod media;

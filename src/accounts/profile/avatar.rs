@@ -25,7 +25,7 @@ use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::reason::Reason;
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy, Turns};
 
 /// How many pictures may wait to be decoded; further uploads get 429.
 const WAITING: usize = 16;
@@ -135,6 +135,7 @@ pub struct DeleteAvatarFile {
 
 impl JobPayload for DeleteAvatarFile {
     const KIND: &'static str = "forget-avatar";
+    const TURNS: Turns = Turns::InOrder("nobody waits for files that nothing names any more");
 }
 
 /// Enqueues a job that deletes an avatar file unless an account uses it.
@@ -167,6 +168,11 @@ impl Handler for DeleteAvatarFileHandler {
     // A backup that is being taken is no reason to give up.
     fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
+    }
+
+    /// It deletes one file, in a folder or in a bucket.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(10 * 60)
     }
 
     async fn run(&self, _: &Job, DeleteAvatarFile { sha256 }: DeleteAvatarFile) -> Result<(), JobError> {

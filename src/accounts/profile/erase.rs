@@ -19,7 +19,7 @@ use crate::accounts::state::Accounts;
 use crate::db::idempotency::OF_ACCOUNT;
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy, Turns};
 use crate::keys::Secret;
 
 /// Delay of the second run: by then, requests that were in progress when the account was deleted have ended; they may
@@ -44,6 +44,7 @@ pub struct EraseAccount {
 
 impl JobPayload for EraseAccount {
     const KIND: &'static str = "erase-account";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Returns the keyed hash that identifies an address without storing it.
@@ -63,8 +64,9 @@ pub async fn enqueue(
     request: &RequestId,
 ) -> Result<(), DbError> {
     let payload = EraseAccount { user_id, addresses, reached: Reached::default() };
-    jobs::enqueue(conn, &payload, now, request).await?;
-    jobs::enqueue_after(conn, jobs, &payload, ONCE_MORE, request).await.map(|_| ())
+    let account = user_id.to_string();
+    jobs::enqueue_in_turn(conn, &account, &payload, now, request).await?;
+    jobs::enqueue_in_turn_after(conn, jobs, &account, &payload, ONCE_MORE, request).await.map(|_| ())
 }
 
 /// Runs [`EraseAccount`]. Idempotent.
@@ -78,6 +80,11 @@ impl Handler for EraseAccountHandler {
 
     fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
+    }
+
+    /// The progress is stored, so that the next attempt goes on from there.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(60 * 60)
     }
 
     async fn run(&self, job: &Job, payload: EraseAccount) -> Result<(), JobError> {
@@ -148,6 +155,7 @@ pub struct OverwriteDeleted {}
 
 impl JobPayload for OverwriteDeleted {
     const KIND: &'static str = "overwrite-deleted";
+    const TURNS: Turns = Turns::InOrder("no user causes it, and each does the work of all that wait");
 }
 
 /// Runs [`OverwriteDeleted`].
@@ -161,6 +169,11 @@ impl Handler for OverwriteDeletedHandler {
 
     fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
+    }
+
+    /// SQLite rewrites its whole file, as long as that may be.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(120 * 60)
     }
 
     async fn run(&self, _: &Job, _: OverwriteDeleted) -> Result<(), JobError> {

@@ -2,6 +2,7 @@
 //! stored again under the same hash.
 
 use std::io;
+use std::time::Duration;
 
 use actors::event_kind::EventKind;
 use actors::ids::Id;
@@ -22,7 +23,7 @@ use crate::analysis::state::Analysis;
 use crate::clients::files::StoredFile;
 use crate::clients::printer::PrintError;
 use crate::db::{Conn, DbError, events};
-use crate::jobs::{Handler, Job, JobError, JobOutcome, JobPayload};
+use crate::jobs::{Handler, Job, JobError, JobOutcome, JobPayload, Turns};
 use crate::projects;
 use crate::projects::events::topic;
 
@@ -38,6 +39,7 @@ pub struct MakeExport {
 
 impl JobPayload for MakeExport {
     const KIND: &'static str = "make-export";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Runs [`MakeExport`].
@@ -51,6 +53,12 @@ impl Handler for MakeExportHandler {
 
     fn concurrency(&self) -> usize {
         AT_ONCE
+    }
+
+    /// The process that sets PDF is killed then. The other writers run on a blocking thread, which ends by itself: a run has at most
+    /// 20,000 items, which take seconds.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(10 * 60)
     }
 
     async fn run(&self, job: &Job, payload: MakeExport) -> Result<(), JobError> {

@@ -1,6 +1,7 @@
 //! The job that reads the file of an import and proposes what it would change.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
@@ -25,7 +26,7 @@ use crate::analysis::state::Analysis;
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, DbError, events};
 use crate::http::error::ApiError;
-use crate::jobs::{Handler, Job, JobError, JobOutcome, JobPayload};
+use crate::jobs::{Handler, Job, JobError, JobOutcome, JobPayload, Turns};
 use crate::projects;
 use crate::projects::events::topic;
 
@@ -41,6 +42,7 @@ pub struct ReadImport {
 
 impl JobPayload for ReadImport {
     const KIND: &'static str = "read-import";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Runs [`ReadImport`].
@@ -68,6 +70,11 @@ impl Handler for ReadImportHandler {
     /// Each holds a file, and all items of a project, in memory.
     fn concurrency(&self) -> usize {
         1
+    }
+
+    /// The largest file that is accepted is read within a minute.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(10 * 60)
     }
 
     async fn run(&self, job: &Job, ReadImport { import_id }: ReadImport) -> Result<(), JobError> {

@@ -29,7 +29,7 @@ use crate::analysis::state::Analysis;
 use crate::db::{Db, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
-use crate::jobs::{self, Handler, Job, JobError, JobPayload};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Turns};
 
 pub use store::{RunListItem, RunQuery};
 
@@ -56,6 +56,7 @@ pub struct CancelRun {
 
 impl JobPayload for CancelRun {
     const KIND: &'static str = "cancel-run";
+    const TURNS: Turns = Turns::InOrder("an operator's own command");
 }
 
 /// Lists runs with an id after `after`, oldest first: only unfinished ones, or all.
@@ -182,6 +183,11 @@ pub struct CancelRunHandler {
 #[async_trait]
 impl Handler for CancelRunHandler {
     type Payload = CancelRun;
+
+    /// It is one command to a run.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(5 * 60)
+    }
 
     async fn run(&self, job: &Job, payload: CancelRun) -> Result<(), JobError> {
         match operations::stop(&self.state, payload.run_id, operator(), Arc::clone(&job.request)).await {

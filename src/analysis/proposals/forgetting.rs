@@ -1,5 +1,7 @@
 //! Deletes the drafts of proposals of a run that ended without a result, page by page: there may be many.
 
+use std::time::Duration;
+
 use actors::ids::Id;
 use actors::live::RequestId;
 use actors::run::Run;
@@ -12,7 +14,7 @@ use crate::analysis::state::Analysis;
 use crate::analysis::store;
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Turns};
 
 /// Deletes the drafts of a run, unless it was retried: then they are those of the next attempt, which begins without any.
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,17 +25,19 @@ pub struct ForgetProposalDrafts {
 
 impl JobPayload for ForgetProposalDrafts {
     const KIND: &'static str = "forget-proposal-drafts";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Enqueues the job if the run has drafts. Returns whether it has.
 ///
 /// # Errors
 /// Only database errors.
-pub async fn enqueue(conn: &mut Conn, run_id: Id<Run>, now: Time, request: &RequestId) -> Result<bool, DbError> {
-    if !has_drafts(conn, run_id).await? {
+pub async fn enqueue(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Result<bool, DbError> {
+    if !has_drafts(conn, run.id).await? {
         return Ok(false);
     }
-    jobs::enqueue(conn, &ForgetProposalDrafts { run_id }, now, request).await?;
+    let (project, job) = (run.project_id.to_string(), ForgetProposalDrafts { run_id: run.id });
+    jobs::enqueue_in_turn(conn, &project, &job, now, request).await?;
     Ok(true)
 }
 
@@ -45,6 +49,11 @@ pub struct ForgetProposalDraftsHandler {
 #[async_trait]
 impl Handler for ForgetProposalDraftsHandler {
     type Payload = ForgetProposalDrafts;
+
+    /// What is deleted stays deleted: the next attempt goes on with the other pages.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(30 * 60)
+    }
 
     async fn run(&self, _: &Job, ForgetProposalDrafts { run_id }: ForgetProposalDrafts) -> Result<(), JobError> {
         let stopping = self.state.tasks.stopping();

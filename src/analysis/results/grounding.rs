@@ -10,6 +10,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::run::Run;
@@ -47,6 +48,12 @@ impl Handler for GroundItemsAgainHandler {
 
     fn concurrency(&self) -> usize {
         1
+    }
+
+    /// It goes through the items, proposals and results of one project, each at most once. What it looks at on a blocking thread is
+    /// one result, of at most 20,000 items.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(30 * 60)
     }
 
     async fn run(&self, job: &Job, payload: GroundItemsAgain) -> Result<(), JobError> {

@@ -405,6 +405,7 @@ diesel::table! {
         fair_key -> Text,
         claims -> BigInt,
         waiting_since -> UtcTime,
+        discarded_at -> Nullable<UtcTime>,
     }
 }
 

@@ -194,6 +194,7 @@ pub async fn claim(conn: &mut Conn, ids: &[Id<Job>], until: Time) -> Result<Vec<
             attempts: i64::MAX,
             claim: row.claims,
             fair_key: row.fair_key,
+            is_discarded: row.discarded_at.is_some(),
         }));
     }
     Ok(taken)
@@ -233,9 +234,23 @@ pub async fn again(conn: &mut Conn, held: HeldJob, error: &str, now: Time, at: T
     Ok(waits.execute(conn).await? == 1)
 }
 
-/// Marks the job as failed for good. Returns false when the claim no longer held it.
-pub async fn give_up(conn: &mut Conn, held: HeldJob, error: &str, now: Time) -> Result<bool, DbError> {
+/// Frees the job, and takes back that it was attempted. Returns false when the claim no longer held it.
+pub async fn give_back(conn: &mut Conn, held: HeldJob) -> Result<bool, DbError> {
+    let given_back = diesel::update(held!(held).filter(jobs::lease_until.is_not_null()));
+    let given_back = given_back.set((jobs::lease_until.eq(None::<At>), jobs::attempts.eq(jobs::attempts - 1)));
+    Ok(given_back.execute(conn).await? == 1)
+}
+
+/// Marks the job as failed for good after so many attempts. Returns false when the claim no longer held it.
+pub async fn give_up(
+    conn: &mut Conn,
+    held: HeldJob,
+    attempts: i64,
+    error: &str,
+    now: Time,
+) -> Result<bool, DbError> {
     let failed = diesel::update(held!(held)).set((
+        jobs::attempts.eq(attempts),
         jobs::lease_until.eq(None::<At>),
         jobs::last_error.eq(Some(error.to_owned())),
         jobs::failed_at.eq(Some(At(now))),

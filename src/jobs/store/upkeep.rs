@@ -113,28 +113,36 @@ pub async fn withdraw(conn: &mut Conn, id: Id<Job>) -> Result<bool, DbError> {
     Ok(diesel::delete(untaken).execute(conn).await? == 1)
 }
 
-/// A job that failed for good, as shown to an operator.
+/// A job as `colloquy admin` lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct FailedJob {
+pub struct ListedJob {
     pub id: Id<Job>,
     pub kind: String,
     pub attempts: i64,
     pub created_at: Time,
+    /// `None`: it waits or runs.
     pub failed_at: Option<Time>,
     pub error: Option<String>,
 }
 
 type ListedRow = (Key<Job>, String, i64, At, Option<At>, Option<String>);
 
-/// Returns failed jobs after an id, ordered by id.
-pub async fn failed(conn: &mut Conn, after: Id<Job>, limit: i64) -> Result<Vec<FailedJob>, DbError> {
-    let rows: Vec<ListedRow> = failed!(after)
-        .limit(limit)
-        .select((jobs::id, jobs::kind, jobs::attempts, jobs::created_at, jobs::failed_at, jobs::last_error))
-        .load(conn)
-        .await?;
-    let listed = |(id, kind, attempts, created_at, failed_at, error): ListedRow| FailedJob {
+/// Returns jobs after an id, ordered by id: failed ones, or all.
+pub async fn listed(conn: &mut Conn, failed_only: bool, after: Id<Job>, limit: i64) -> Result<Vec<ListedJob>, DbError> {
+    macro_rules! rows {
+        ($of:expr) => {
+            $of.limit(limit)
+                .select((jobs::id, jobs::kind, jobs::attempts, jobs::created_at, jobs::failed_at, jobs::last_error))
+                .load(conn)
+                .await?
+        };
+    }
+    let rows: Vec<ListedRow> = match failed_only {
+        true => rows!(failed!(after)),
+        false => rows!(jobs::table.filter(jobs::id.gt(Key::<Job>(after))).order(jobs::id.asc())),
+    };
+    let listed = |(id, kind, attempts, created_at, failed_at, error): ListedRow| ListedJob {
         id: id.0,
         kind,
         attempts,
@@ -152,25 +160,51 @@ pub struct Which {
     pub kind: Option<String>,
 }
 
-/// Requeues a page of failed jobs after an id, with all their attempts. Returns their ids; empty when none is left.
-pub async fn requeue(conn: &mut Conn, which: &Which, after: Id<Job>, now: Time) -> Result<Vec<Id<Job>>, DbError> {
+/// Returns the ids of a page of failed jobs after an id.
+async fn page_of_failed(conn: &mut Conn, which: &Which, after: Id<Job>) -> Result<Vec<Key<Job>>, DbError> {
     let any = |is_any: bool| is_any.into_sql::<diesel::sql_types::Bool>();
     let nobody = Id::from_uuid(uuid::Uuid::nil());
-    let page: Vec<Key<Job>> = failed!(after)
+    let page = failed!(after)
         .filter(any(which.id.is_none()).or(jobs::id.eq(Key(which.id.unwrap_or(nobody)))))
         .filter(any(which.kind.is_none()).or(jobs::kind.eq(which.kind.clone().unwrap_or_default())))
         .limit(PAGE)
-        .select(jobs::id)
-        .load(conn)
-        .await?;
+        .select(jobs::id);
+    Ok(page.load(conn).await?)
+}
+
+/// Requeues a page of failed jobs after an id, with all their attempts. Returns their ids; empty when none is left.
+pub async fn requeue(conn: &mut Conn, which: &Which, after: Id<Job>, now: Time) -> Result<Vec<Id<Job>>, DbError> {
+    let page = page_of_failed(conn, which, after).await?;
     diesel::update(jobs::table.filter(jobs::id.eq_any(&page)).filter(jobs::failed_at.is_not_null()))
         .set((
             jobs::failed_at.eq(None::<At>),
             jobs::attempts.eq(0),
             jobs::run_at.eq(At(now)),
             jobs::waiting_since.eq(At(now)),
+            jobs::discarded_at.eq(None::<At>),
         ))
         .execute(conn)
         .await?;
     Ok(page.into_iter().map(|id| id.0).collect())
+}
+
+/// Deletes a page of failed jobs after an id. Returns their ids; empty when none is left.
+pub async fn discard_failed(conn: &mut Conn, which: &Which, after: Id<Job>) -> Result<Vec<Id<Job>>, DbError> {
+    let page = page_of_failed(conn, which, after).await?;
+    let failed = jobs::table.filter(jobs::id.eq_any(&page)).filter(jobs::failed_at.is_not_null());
+    diesel::delete(failed).execute(conn).await?;
+    Ok(page.into_iter().map(|id| id.0).collect())
+}
+
+/// Marks a job that waits or runs, so that it ends when it is claimed next, with the outcome that its handler records. An
+/// attempt that is under way loses it. Returns whether there is such a job.
+pub async fn discard_unfinished(conn: &mut Conn, id: Id<Job>, now: Time) -> Result<bool, DbError> {
+    let unfinished = jobs::table.filter(jobs::id.eq(Key(id))).filter(jobs::failed_at.is_null());
+    let marked = diesel::update(unfinished).set((
+        jobs::discarded_at.eq(Some(At(now))),
+        jobs::lease_until.eq(None::<At>),
+        jobs::run_at.eq(At(now)),
+        jobs::waiting_since.eq(At(now)),
+    ));
+    Ok(marked.execute(conn).await? == 1)
 }

@@ -4,6 +4,8 @@
 use std::sync::atomic::AtomicUsize;
 
 use actors::ids::Id;
+use actors::live::EventRecord;
+use actors::time::Time;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use futures_util::FutureExt;
@@ -11,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use super::super::{JobPayload, enqueue, enqueue_after, enqueue_in_turn, operator, store};
+use super::super::{JobOutcome, JobPayload, Turns, enqueue, enqueue_after, enqueue_in_turn, operator, store};
 use super::{Arc, Clock, Db, DbError, Duration, Handler, Handlers, Hub, HubLimits, JobError, TestClock, WorkerContext};
 use super::{DbSettings, Instant, Job, Jobs, Mutex, Ordering, RequestId, Rows, Tasks, async_trait, rows, work};
+use crate::db::Conn;
 use crate::db::tests::on_both;
 
 /// Waits until it is released.
@@ -22,6 +25,7 @@ struct Wait(String);
 
 impl JobPayload for Wait {
     const KIND: &'static str = "slow";
+    const TURNS: Turns = Turns::InOrder("a test");
 }
 
 /// Records each job that starts, and runs it until it is released.
@@ -32,6 +36,9 @@ struct Slow {
     release: Arc<Semaphore>,
     /// So many of the next attempts fail.
     failing: Arc<AtomicUsize>,
+    time_limit: Duration,
+    /// How the jobs ended, by name.
+    ended: Arc<Mutex<Vec<String>>>,
 }
 
 #[async_trait]
@@ -40,6 +47,20 @@ impl Handler for Slow {
 
     fn concurrency(&self) -> usize {
         self.concurrency
+    }
+    fn time_limit(&self) -> Duration {
+        self.time_limit
+    }
+    async fn ended(
+        &self,
+        _conn: &mut Conn,
+        _job: &Job,
+        payload: Option<Wait>,
+        outcome: JobOutcome<'_>,
+        _now: Time,
+    ) -> Result<Vec<EventRecord>, DbError> {
+        self.ended.lock().unwrap().push(format!("{} {outcome:?}", payload.map(|one| one.0).unwrap_or_default()));
+        Ok(Vec::new())
     }
     async fn run(&self, _job: &Job, Wait(name): Wait) -> Result<(), JobError> {
         self.started.lock().unwrap().push(name);
@@ -71,6 +92,8 @@ impl World {
             started: Arc::default(),
             release: Arc::new(Semaphore::new(0)),
             failing: Arc::default(),
+            time_limit: Duration::from_secs(600),
+            ended: Arc::default(),
         };
         Self { db, clock, jobs, slow, tasks: Tasks::on(tokio::runtime::Handle::current()) }
     }
@@ -88,6 +111,30 @@ impl World {
         });
         added.await.unwrap();
         self.jobs.wake();
+    }
+
+    /// Claims the only job as a server does that is killed then.
+    async fn claimed_by_a_killed_server(db: &Db) {
+        let held = db.write(|conn| {
+            Box::pin(async move {
+                store::free_page(conn).await?;
+                let wanted = [store::DueQuery { kind: Wait::KIND, most: 1, running: 0, after: None }];
+                let (found, _) = store::find_due(conn, &wanted, TestClock::default().now()).await?;
+                let ids = found.into_iter().flat_map(|found| found.due).flat_map(|of_key| of_key.ids);
+                store::claim(conn, &ids.collect::<Vec<_>>(), TestClock(3_600_000.into()).now()).await
+            })
+        });
+        assert_eq!(held.await.map(|taken: Vec<Job>| taken.len()), Ok(1));
+    }
+
+    /// Returns the attempts and the error of each failed job.
+    async fn failed(&self) -> Vec<(i64, String)> {
+        let listed = operator::list_for_admin(&self.db, true, Id::from_uuid(Uuid::nil()), 9).await.unwrap();
+        listed.into_iter().map(|job| (job.attempts, job.error.unwrap_or_default())).collect()
+    }
+
+    fn ended(&self) -> Vec<String> {
+        self.slow.ended.lock().unwrap().clone()
     }
 
     fn started(&self) -> Vec<String> {
@@ -175,15 +222,7 @@ async fn what_a_killed_server_held_runs_again_when_the_next_one_starts() {
     on_both(async |db| {
         let world = World::of(db, 1);
         world.add("", "one").await;
-        let held = world.db.write(|conn| {
-            Box::pin(async move {
-                let wanted = [store::DueQuery { kind: Wait::KIND, most: 1, running: 0, after: None }];
-                let (found, _) = store::find_due(conn, &wanted, TestClock::default().now()).await?;
-                let ids = found.into_iter().flat_map(|found| found.due).flat_map(|of_key| of_key.ids);
-                store::claim(conn, &ids.collect::<Vec<_>>(), TestClock(3_600_000.into()).now()).await
-            })
-        });
-        assert_eq!(held.await.map(|taken: Vec<Job>| taken.len()), Ok(1));
+        World::claimed_by_a_killed_server(&world.db).await;
         world.start();
         world.until_started(&["one"]).await;
         world.slow.release.add_permits(1);
@@ -220,6 +259,7 @@ struct Unreadable {
 
 impl JobPayload for Unreadable {
     const KIND: &'static str = Wait::KIND;
+    const TURNS: Turns = Wait::TURNS;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -233,7 +273,7 @@ async fn a_job_whose_payload_can_not_be_parsed_fails_at_its_first_attempt_and_is
         let id = added.await.unwrap();
         world.start();
         let failed =
-            async |world: &World| operator::list_failed(&world.db, Id::from_uuid(Uuid::nil()), 9).await.unwrap();
+            async |world: &World| operator::list_for_admin(&world.db, true, Id::from_uuid(Uuid::nil()), 9).await.unwrap();
         world.until("it fails", async |world| !failed(world).await.is_empty()).await;
         let job = failed(&world).await.remove(0);
         assert_eq!((job.id, job.attempts), (id, 1));
@@ -358,4 +398,99 @@ async fn what_was_done_while_the_database_was_away_is_not_done_again() {
     other.batch_execute("ROLLBACK").unwrap();
     world.until_empty().await;
     assert_eq!(world.started(), ["letter"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_was_claimed_as_often_as_it_may_by_servers_that_died_has_failed_and_the_next_one_runs() {
+    on_both(async |db| {
+        let world = World::of(db, 1);
+        world.add("", "poison").await;
+        for _ in 0..5 {
+            World::claimed_by_a_killed_server(&world.db).await;
+        }
+        world.add("", "next").await;
+        world.slow.release.add_permits(9);
+        world.start();
+        world.until("it failed", async |world| !world.failed().await.is_empty()).await;
+        assert_eq!(world.failed().await, [(5, "the server ended during the last attempt, as if killed".to_owned())]);
+        world.until_started(&["next"]).await;
+        world.until("both ended", async |world| world.ended().len() == 2).await;
+        let why = r#"poison Failed("the server ended during the last attempt, as if killed")"#;
+        assert!(world.ended().contains(&why.to_owned()) && world.ended().contains(&"next Done".to_owned()));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_of_the_server_gives_the_attempt_back_however_often_it_comes() {
+    on_both(async |db| {
+        for _ in 0..6 {
+            let world = World::of(db.clone(), 1);
+            if world.db.read(|conn| Box::pin(rows::all(conn))).await.unwrap().is_empty() {
+                world.add("", "long").await;
+            }
+            world.start();
+            world.until_started(&["long"]).await;
+            assert!(world.tasks.end(Duration::from_secs(20)).await);
+        }
+        let attempts = operator::list_for_admin(&db, false, Id::from_uuid(Uuid::nil()), 9).await.unwrap();
+        assert_eq!(attempts.iter().map(|job| (job.attempts, job.failed_at)).collect::<Vec<_>>(), [(0, None)]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attempt_that_fails_because_the_server_stops_does_not_count() {
+    on_both(async |db| {
+        let world = World::of(db, 1);
+        world.add("", "one").await;
+        world.start();
+        world.until_started(&["one"]).await;
+        world.slow.failing.store(1, Ordering::SeqCst);
+        world.tasks.stopping().cancel();
+        world.slow.release.add_permits(1);
+        assert!(world.tasks.end(Duration::from_secs(20)).await);
+        let listed = operator::list_for_admin(&world.db, false, Id::from_uuid(Uuid::nil()), 9).await.unwrap();
+        assert_eq!(listed.iter().map(|job| (job.attempts, job.failed_at)).collect::<Vec<_>>(), [(0, None)]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_exceeds_its_time_limit_is_dropped_and_fails_after_its_attempts_and_the_next_one_runs() {
+    on_both(async |db| {
+        let mut world = World::of(db, 1);
+        world.slow.time_limit = Duration::from_millis(20);
+        world.add("a", "endless").await;
+        world.start();
+        world
+            .until("it failed", async |world| {
+                world.clock.0.fetch_add(100_000, Ordering::SeqCst);
+                !world.failed().await.is_empty()
+            })
+            .await;
+        assert_eq!(world.failed().await, [(5, "the attempt took longer than its limit of 0 s".to_owned())]);
+        assert_eq!(world.started(), ["endless"; 5]);
+        world.slow.release.add_permits(1);
+        world.add("b", "next").await;
+        world.until("the next one is done", async |world| world.ended().contains(&"next Done".to_owned())).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_discarded_job_ends_without_another_attempt_and_what_it_was_for_hears_of_it() {
+    on_both(async |db| {
+        let world = World::of(db, 1);
+        world.add("", "unwanted").await;
+        let all = operator::list_for_admin(&world.db, false, Id::from_uuid(Uuid::nil()), 9).await.unwrap();
+        let which = operator::Which { id: Some(all[0].id), kind: None };
+        let discarded = operator::discard(&world.db, which, world.clock.now()).await.unwrap();
+        assert_eq!((discarded.failed, discarded.unfinished), (0, 1));
+        world.start();
+        world.until_empty().await;
+        assert_eq!(world.started(), Vec::<String>::new());
+        assert_eq!(world.ended(), [r#"unwanted Failed("an operator discarded the job")"#]);
+    })
+    .await;
 }

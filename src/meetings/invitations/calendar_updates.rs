@@ -4,6 +4,8 @@
 //! Safe to repeat: an invitation stores the version that was sent last, in the transaction that enqueues the e-mail.
 //! Two successive changes may therefore be sent as one, in the state after both.
 
+use std::time::Duration;
+
 use actors::ids::Id;
 use actors::language::Language;
 use actors::live::RequestId;
@@ -18,7 +20,7 @@ use crate::accounts;
 use crate::accounts::model::Account;
 use crate::db::{Conn, DbError};
 use crate::jobs::mail::{Locale, QueuedEmail};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, Turns};
 use crate::meetings;
 use crate::meetings::model::join_url;
 use crate::meetings::state::Meetings;
@@ -37,14 +39,16 @@ pub struct SendCalendarUpdates {
 
 impl JobPayload for SendCalendarUpdates {
     const KIND: &'static str = "meeting notices";
+    const TURNS: Turns = Turns::Fair;
 }
 
-/// Enqueues the job that informs all invitees; it runs after the transaction has been committed.
+/// Enqueues the job that informs all invitees; it runs after the transaction has been committed. Projects take turns.
 ///
 /// # Errors
 /// Any database error.
-pub async fn enqueue(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time, request: &RequestId) -> Result<(), DbError> {
-    jobs::enqueue(conn, &SendCalendarUpdates { meeting_id }, now, request).await.map(drop)
+pub async fn enqueue(conn: &mut Conn, meeting: &Meeting, now: Time, request: &RequestId) -> Result<(), DbError> {
+    let (project, job) = (meeting.project_id.to_string(), SendCalendarUpdates { meeting_id: meeting.id });
+    jobs::enqueue_in_turn(conn, &project, &job, now, request).await.map(drop)
 }
 
 /// Runs [`SendCalendarUpdates`].
@@ -55,6 +59,11 @@ pub struct SendCalendarUpdatesHandler {
 #[async_trait]
 impl Handler for SendCalendarUpdatesHandler {
     type Payload = SendCalendarUpdates;
+
+    /// What is enqueued stays enqueued: the next attempt goes on with the other invitees.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(15 * 60)
+    }
 
     async fn run(&self, job: &Job, payload: SendCalendarUpdates) -> Result<(), JobError> {
         loop {
@@ -113,7 +122,7 @@ async fn some(
             State::Cancelled { reason, .. } => emails::cancelled(words(calendar::cancel(entry)), reason.as_deref()),
             _ => emails::changed(words(calendar::request(entry)), join_url.clone()),
         };
-        state.outbox.send(conn, QueuedEmail::from(email), now, request).await?;
+        state.outbox.send(conn, QueuedEmail::from(email).in_turn_of(project.id), now, request).await?;
     }
     Ok(outdated.len())
 }

@@ -79,14 +79,14 @@ pub async fn follow(
                 }
             }
             if (is_elsewhen || before.title != meeting.title) && has_any {
-                calendar_updates::enqueue(conn, meeting.id, now, request).await?;
+                calendar_updates::enqueue(conn, meeting, now, request).await?;
                 return Ok(true);
             }
         }
         Event::Cancelled { .. } => {
             store::revoke_all_open(conn, meeting.id, now).await?;
             if has_any {
-                calendar_updates::enqueue(conn, meeting.id, now, request).await?;
+                calendar_updates::enqueue(conn, meeting, now, request).await?;
                 return Ok(true);
             }
         }

@@ -17,7 +17,7 @@ use super::model::{is_joined, is_last_room, is_over, may_otherwise, may_publish}
 use super::name;
 use crate::clients::livekit::{self, MediaServer};
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
 
 /// Lifetime of a job: after that, nobody who was admitted before it is still in a room.
@@ -49,9 +49,10 @@ pub struct SyncMediaRoom {
 
 impl JobPayload for SyncMediaRoom {
     const KIND: &'static str = "media";
+    const TURNS: Turns = Turns::Fair;
 }
 
-/// Enqueues a job, which runs after the transaction has been committed.
+/// Enqueues a job, which runs after the transaction has been committed. Meetings take turns.
 ///
 /// # Errors
 /// Any database error.
@@ -63,7 +64,7 @@ pub async fn enqueue(
     request: &RequestId,
 ) -> Result<(), DbError> {
     let payload = SyncMediaRoom { meeting_id, until: now + LONGEST, action };
-    jobs::enqueue(conn, &payload, now, request).await.map(|_| ())
+    jobs::enqueue_in_turn(conn, &meeting_id.to_string(), &payload, now, request).await.map(|_| ())
 }
 
 /// Enqueues the jobs that follow from a change of a meeting. Returns whether there were any.
@@ -120,6 +121,11 @@ impl Handler for SyncMediaRoomHandler {
 
     fn concurrency(&self) -> usize {
         8
+    }
+
+    /// It is a few calls of the media server, each with a limit of its own.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(5 * 60)
     }
 
     async fn run(&self, job: &Job, payload: SyncMediaRoom) -> Result<(), JobError> {

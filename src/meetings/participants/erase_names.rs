@@ -5,6 +5,8 @@
 //! Its earlier events may be a hundred thousand. They are processed page by page, each in a transaction of its own that
 //! also stores the progress of the job.
 
+use std::time::Duration;
+
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{self, Meeting};
@@ -15,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::model;
 use crate::db::events::{self, EventPosition, Text};
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
 use crate::meetings::store::topic;
 
@@ -40,30 +42,31 @@ pub struct EraseNameInEvents {
 
 impl JobPayload for EraseNameInEvents {
     const KIND: &'static str = "rename-forgotten";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Enqueues the job that replaces a participant's former name in the meeting's events before offset `until`; it runs
-/// after the transaction has been committed.
+/// after the transaction has been committed. Projects take turns.
 ///
 /// # Errors
 /// Any database error.
 pub async fn enqueue(
     conn: &mut Conn,
-    meeting_id: Id<Meeting>,
+    meeting: &Meeting,
     forgotten: &meeting::Participant,
     until: u64,
     now: Time,
     request: &RequestId,
 ) -> Result<(), DbError> {
     let payload = EraseNameInEvents {
-        meeting_id,
+        meeting_id: meeting.id,
         participant_id: forgotten.id,
         name: forgotten.display_name.clone(),
         until,
-        after: EventPosition { topic: topic(meeting_id).to_string(), position: 0 },
+        after: EventPosition { topic: topic(meeting.id).to_string(), position: 0 },
         is_written: false,
     };
-    jobs::enqueue(conn, &payload, now, request).await.map(|_| ())
+    jobs::enqueue_in_turn(conn, &meeting.project_id.to_string(), &payload, now, request).await.map(|_| ())
 }
 
 /// Runs [`EraseNameInEvents`].
@@ -82,6 +85,11 @@ impl Handler for EraseNameInEventsHandler {
     /// One at a time, so that other work gets its share of the database.
     fn concurrency(&self) -> usize {
         1
+    }
+
+    /// The progress is stored with each page, so that the next attempt goes on from there.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(60 * 60)
     }
 
     async fn run(&self, job: &Job, mut payload: EraseNameInEvents) -> Result<(), JobError> {

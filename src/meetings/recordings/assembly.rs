@@ -4,6 +4,7 @@
 //! or has nothing left to do. An error of the store is retried until it is over; nothing is lost meanwhile.
 
 use std::io;
+use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
@@ -20,7 +21,7 @@ use super::container::{DECISIVE_BYTES, agrees};
 use super::{files, store};
 use crate::clients::files::Received;
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
 
 /// How many chunks one query reads.
@@ -35,6 +36,7 @@ pub struct AssembleRecording {
 
 impl JobPayload for AssembleRecording {
     const KIND: &'static str = "assemble-recording";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Enqueues the assembly of a recording. Projects take turns.
@@ -69,6 +71,11 @@ impl Handler for AssembleRecordingHandler {
     /// Assembling is bound by the disk.
     fn concurrency(&self) -> usize {
         2
+    }
+
+    /// The largest recording, 4 GiB, is copied and hashed within minutes, also through a slow bucket.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(120 * 60)
     }
 
     async fn run(&self, job: &Job, payload: AssembleRecording) -> Result<(), JobError> {

@@ -1,6 +1,8 @@
 //! The files of recordings: where they are, and their deletion once no row needs them, even if the server was stopped
 //! in between. Idempotent.
 
+use std::time::Duration;
+
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{Chunk, Digest, Meeting, RecordingStatus};
@@ -11,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::store::{self, StoredStatus};
 use crate::clients::files::FilePath;
 use crate::db::{Conn, DbError, ROWS};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
 
 /// The folder of a recording's chunks, in that of the recording.
@@ -49,6 +51,7 @@ pub struct DeleteRecordingFiles {
 
 impl JobPayload for DeleteRecordingFiles {
     const KIND: &'static str = "delete-recording-files";
+    const TURNS: Turns = Turns::InOrder("nobody waits for files that nothing names any more");
 }
 
 /// Enqueues the deletion of what is no longer needed once the transaction has committed.
@@ -92,6 +95,11 @@ impl Handler for DeleteRecordingFilesHandler {
 
     fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
+    }
+
+    /// It deletes the files of a few recordings, in a folder or in a bucket; those that are gone stay gone.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(30 * 60)
     }
 
     async fn run(&self, _: &Job, payload: DeleteRecordingFiles) -> Result<(), JobError> {

@@ -164,7 +164,7 @@ async fn save_related(
             let Some(forgotten) = meeting.participants.get(participant) else { return Ok(false) };
             // Subscribers who resume receive earlier events again, so the name is erased from those as well. There may
             // be too many of them for one save, hence the job.
-            participants::erase_names::enqueue(conn, meeting.id, forgotten, offset, at, request).await?;
+            participants::erase_names::enqueue(conn, meeting, forgotten, offset, at, request).await?;
             Ok(true)
         }
         Event::Recording { recording, what } => {

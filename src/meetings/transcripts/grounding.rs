@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sources;
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, JobPayload};
+use crate::jobs::{self, JobPayload, Turns};
 use crate::meetings;
 
 /// Looks again at all items of a project that quote a recording.
@@ -21,6 +21,7 @@ pub struct GroundItemsAgain {
 
 impl JobPayload for GroundItemsAgain {
     const KIND: &'static str = "ground-items-again";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Enqueues that the items that quote a recording are looked at again. Projects take turns.

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::Seek;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
@@ -26,7 +27,7 @@ use super::model::{NamedSpeaker, StoredSegment, TranscriptVersion, overall};
 use super::speakers::{KnownTurns, SpeakerTurns};
 use super::store::{self, TranscriptProgress};
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::recordings;
 use crate::meetings::recordings::files;
 use crate::meetings::state::Meetings;
@@ -49,6 +50,7 @@ pub struct TranscribeRecording {
 
 impl JobPayload for TranscribeRecording {
     const KIND: &'static str = "transcribe-recording";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Enqueues the first version of a recording that is complete. Projects take turns.
@@ -99,6 +101,11 @@ impl Handler for TranscribeRecordingHandler {
     /// A transcription uses a whole core.
     fn concurrency(&self) -> usize {
         1
+    }
+
+    /// What was recognised is stored batch by batch: the next attempt goes on behind it.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(60 * 60)
     }
 
     async fn run(&self, job: &Job, payload: TranscribeRecording) -> Result<(), JobError> {

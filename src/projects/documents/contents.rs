@@ -1,6 +1,8 @@
 //! Deletion of stored contents that no document refers to any more, even if the server was stopped in between.
 //! Idempotent.
 
+use std::time::Duration;
+
 use actors::live::RequestId;
 use actors::time::Time;
 use async_trait::async_trait;
@@ -11,7 +13,7 @@ use tokio::sync::oneshot;
 use super::store;
 use crate::clients::files::SETTLED;
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::projects::state::Projects;
 
 /// Deletes contents that no document refers to.
@@ -22,6 +24,7 @@ pub struct DeleteContents {
 
 impl JobPayload for DeleteContents {
     const KIND: &'static str = "forget-contents";
+    const TURNS: Turns = Turns::InOrder("nobody waits for files that nothing names any more");
 }
 
 /// Enqueues the deletion of contents, to run after the transaction has committed. Contents that a document refers to by
@@ -104,6 +107,11 @@ impl Handler for DeleteContentsHandler {
     // A backup that is being taken is no reason to give up.
     fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy::UNTIL_DONE
+    }
+
+    /// It deletes some files, in a folder or in a bucket.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(30 * 60)
     }
 
     async fn run(&self, _: &Job, payload: DeleteContents) -> Result<(), JobError> {

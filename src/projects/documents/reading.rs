@@ -4,6 +4,7 @@
 //! again. An error in the document makes it FAILED at once; an error of the server is retried. Projects take turns.
 
 use std::io;
+use std::time::Duration;
 
 use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
@@ -18,7 +19,7 @@ use super::events::record_event;
 use super::model::{Document, DocumentStatus};
 use super::store;
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload};
+use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, Turns};
 use crate::projects::state::Projects;
 
 /// Why a document is not read whose stored file was changed, as a sentence for the user who uploaded it.
@@ -33,6 +34,7 @@ pub struct ParseDocument {
 
 impl JobPayload for ParseDocument {
     const KIND: &'static str = "read-document";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Enqueues parsing a document, to run after the transaction has committed and when it is the project's turn.
@@ -57,6 +59,11 @@ impl Handler for ParseDocumentHandler {
     /// As many as there are parser processes, so that turns between projects are decided only by the queue.
     fn concurrency(&self) -> usize {
         self.state.config.analysis.readers
+    }
+
+    /// The process that parses has limits of its own, and a text is saved in seconds.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(30 * 60)
     }
 
     async fn run(&self, job: &Job, payload: ParseDocument) -> Result<(), JobError> {

@@ -326,5 +326,5 @@ async fn tell_author(
     let language = accounts::store::account_of(conn, &email).await?.map(|account| account.language);
     let locale = locale(language, project, own.as_ref());
     let mail = emails::decided(feedback, email, locale, &project.name);
-    state.outbox.send(conn, QueuedEmail::from(mail), now, request).await.map_err(ApiError::from)
+    state.outbox.send(conn, QueuedEmail::from(mail).in_turn_of(project.id), now, request).await.map_err(ApiError::from)
 }

@@ -14,7 +14,7 @@ use super::model::{TrackerExport, TrackerExportStatus};
 use super::page::Exporter;
 use super::store::{self, StoredTrackerExport};
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy};
+use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
 use crate::trackers::state::Trackers;
 
 /// How many exports are under way at once.
@@ -35,6 +35,7 @@ pub struct ExportStories {
 
 impl JobPayload for ExportStories {
     const KIND: &'static str = "export-stories";
+    const TURNS: Turns = Turns::Fair;
 }
 
 /// Runs [`ExportStories`].
@@ -52,6 +53,11 @@ impl Handler for ExportStoriesHandler {
 
     fn concurrency(&self) -> usize {
         AT_ONCE
+    }
+
+    /// What was exported is saved story by story: the next attempt goes on with the others, until [`GIVE_UP`].
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(30 * 60)
     }
 
     async fn run(&self, job: &Job, payload: ExportStories) -> Result<(), JobError> {
@@ -77,7 +83,7 @@ impl Handler for ExportStoriesHandler {
                 }
                 Some(Halt::Wait(pause, why)) => {
                     let is_short = pause <= SHORT;
-                    self.wait(id, pause, why, !is_short, &job.request).await?;
+                    self.wait(id, pause, why, !is_short, job).await?;
                     if !is_short {
                         return Ok(());
                     }
@@ -89,6 +95,23 @@ impl Handler for ExportStoriesHandler {
                 }
             }
         }
+    }
+
+    /// Ends the export when its job has ended for good: nothing would go on with it.
+    async fn ended(
+        &self,
+        conn: &mut Conn,
+        job: &Job,
+        payload: Option<ExportStories>,
+        outcome: JobOutcome<'_>,
+        now: Time,
+    ) -> Result<Vec<EventRecord>, DbError> {
+        let (Some(ExportStories { export_id }), JobOutcome::Failed(_)) = (payload, outcome) else {
+            return Ok(Vec::new());
+        };
+        let why = "The export was stopped for a reason that is not its own. Retry it.";
+        let record = finish(conn, export_id, Some(why), now, &job.request).await?;
+        Ok(record.into_iter().collect())
     }
 }
 
@@ -130,15 +153,17 @@ impl ExportStoriesHandler {
         pause: Duration,
         why: String,
         by_job: bool,
-        request: &RequestId,
+        job: &Job,
     ) -> Result<(), JobError> {
-        let (now, jobs, request) = (self.state.now(), self.state.jobs.clone(), request.clone());
+        let (now, jobs, request) = (self.state.now(), self.state.jobs.clone(), job.request.clone());
+        let project = job.fair_key().to_owned();
         let saved = self.state.db.write(move |conn| {
-            let (why, jobs, request) = (why.clone(), jobs.clone(), request.clone());
+            let (why, jobs, request, project) = (why.clone(), jobs.clone(), request.clone(), project.clone());
             Box::pin(async move {
                 store::set_waiting(conn, id, Some((now + pause, why))).await?;
                 if by_job {
-                    jobs::enqueue_after(conn, &jobs, &ExportStories { export_id: id }, pause, &request).await?;
+                    let next = ExportStories { export_id: id };
+                    jobs::enqueue_in_turn_after(conn, &jobs, &project, &next, pause, &request).await?;
                 }
                 let Some(export) = store::find(conn, id).await? else { return Ok::<_, DbError>(None) };
                 if !export.status.is_active() {

@@ -8,7 +8,7 @@ use colloquy::db::{DbError, RunQueryDsl, events};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
-use super::{Duration, Server, ServerSetup, admin};
+use super::{Duration, Server, ServerSetup, admin, listed};
 use crate::analysis::long_text;
 use crate::support::User;
 
@@ -19,11 +19,6 @@ async fn started(ada: &User) -> (String, String) {
     let runs = format!("/api/projects/{project}/ai/runs");
     let id = ada.client.post(&runs).json(json!({})).await.is(202).text_of("id");
     (format!("{runs}/{id}"), id)
-}
-
-fn listed(setup: &ServerSetup, arguments: &[&str]) -> Vec<Value> {
-    let out = admin(setup, &[arguments, &["--json"]].concat(), "").done();
-    serde_json::from_str::<Value>(&out).unwrap().as_array().unwrap().clone()
 }
 
 async fn events_of_run(server: &Server, id: &str) -> Vec<String> {
@@ -140,7 +135,7 @@ on_both! {
         let _server = setup.start(&[]);
         let nobody = "00000000-0000-0000-0000-000000000000";
         let both = ["requeue-jobs", "--all", "--kind", "mail"];
-        for asked in [&["cancel-run"][..], &["cancel-run", "--run", "x"], &["requeue-jobs"], &["requeue-jobs", "--job", "x"], &both] {
+        for asked in [&["cancel-run"][..], &["cancel-run", "--run", "x"], &["requeue-jobs"], &["requeue-jobs", "--job", "x"], &both, &["discard-jobs"]] {
             admin(&setup, asked, "").refused(2);
         }
         let missing = admin(&setup, &["cancel-run", "--run", nobody], "").refused(1);

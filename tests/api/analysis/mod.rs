@@ -2,7 +2,7 @@
 
 mod dashboard;
 pub mod ends;
-mod exports;
+pub mod exports;
 mod imports;
 mod lifecycle;
 mod limits;

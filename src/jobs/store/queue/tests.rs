@@ -12,7 +12,7 @@ use diesel::sql_types::{Integer, Text};
 use diesel::{ExpressionMethods, QueryDsl, QueryResult, SqliteConnection};
 use serde::{Deserialize, Serialize};
 
-use super::super::super::{Job, JobPayload, store};
+use super::super::super::{Job, JobPayload, Turns, operator, store};
 use super::{DueJobs, DueQuery, HeldJob, KEYS};
 use crate::db::schema::jobs;
 use crate::db::tests::on_both;
@@ -23,6 +23,7 @@ struct Read;
 
 impl JobPayload for Read {
     const KIND: &'static str = "read";
+    const TURNS: Turns = Turns::Fair;
 }
 
 fn noon() -> Time {
@@ -230,20 +231,21 @@ async fn whoever_lost_a_job_says_nothing_of_it_any_more() {
         let second = claimed(&db, vec![id]).await.remove(0).held();
         assert_eq!((first.claim, second.claim), (1, 2));
         let before = rows(&db).await;
-        let kept: [bool; 4] = db
+        let kept: [bool; 5] = db
             .write(move |conn| {
                 Box::pin(async move {
                     Ok::<_, DbError>([
                         store::renew(conn, first, noon()).await?,
                         store::again(conn, first, "late", noon(), noon()).await?,
-                        store::give_up(conn, first, "late", noon()).await?,
+                        store::give_back(conn, first).await?,
+                        store::give_up(conn, first, 1, "late", noon()).await?,
                         store::done(conn, first).await?,
                     ])
                 })
             })
             .await
             .unwrap();
-        assert_eq!((kept, rows(&db).await), ([false; 4], before));
+        assert_eq!((kept, rows(&db).await), ([false; 5], before));
         assert_eq!(db.write(move |conn| Box::pin(store::renew(conn, second, noon()))).await, Ok(true));
         assert_eq!(db.write(move |conn| Box::pin(store::done(conn, second))).await, Ok(true));
         assert_eq!(db.write(move |conn| Box::pin(store::done(conn, second))).await, Ok(false), "once");
@@ -275,13 +277,13 @@ async fn a_requeued_job_has_all_its_tries_and_its_former_holder_no_say() {
     on_both(async |db| {
         let id = add(&db, "", noon()).await;
         let first = claimed(&db, vec![id]).await.remove(0).held();
-        let failed = db.write(move |conn| Box::pin(store::give_up(conn, first, "no", noon()))).await;
+        let failed = db.write(move |conn| Box::pin(store::give_up(conn, first, 1, "no", noon()))).await;
         assert_eq!(failed, Ok(true));
         assert_eq!(claimed(&db, vec![id]).await.len(), 0, "what failed is not taken");
         let kind = |kind: &str| store::Which { kind: Some(kind.to_owned()), id: None };
         let one = store::Which { kind: None, id: Some(id) };
         for (which, requeued) in [(kind("mail"), 0), (one, 1), (kind("read"), 0)] {
-            assert_eq!(super::super::super::operator::requeue(&db, which, noon()).await, Ok(requeued));
+            assert_eq!(operator::requeue(&db, which, noon()).await, Ok(requeued));
         }
         assert_eq!(rows(&db).await, [(1, 0, true, Some("no".to_owned()))]);
         let second = claimed(&db, vec![id]).await.remove(0);
@@ -363,6 +365,49 @@ async fn what_a_clock_that_was_set_back_left_in_the_future_waits_as_long_as_it_w
         assert_eq!(waits(&db, &[at_once, failed, meant]).await, [0, 60, 120]);
         let set = db.write(|conn| Box::pin(store::reschedule(conn, "read", noon()))).await;
         assert_eq!(set, Ok(0), "once");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_attempt_that_is_given_back_does_not_count_and_one_that_was_lost_does() {
+    on_both(async |db| {
+        let id = add(&db, "", noon()).await;
+        let first = claimed(&db, vec![id]).await.remove(0).held();
+        assert_eq!(db.write(move |conn| Box::pin(store::give_back(conn, first))).await, Ok(true));
+        assert_eq!(rows(&db).await, [(1, 0, true, None)]);
+        claimed(&db, vec![id]).await;
+        assert_eq!(db.write(|conn| Box::pin(store::free_page(conn))).await, Ok(1));
+        assert_eq!(rows(&db).await, [(2, 1, true, None)]);
+        // What was freed meanwhile is not given back a second time.
+        let third = claimed(&db, vec![id]).await.remove(0).held();
+        assert_eq!(db.write(|conn| Box::pin(store::free_page(conn))).await, Ok(1));
+        assert_eq!(db.write(move |conn| Box::pin(store::give_back(conn, third))).await, Ok(false));
+        assert_eq!(rows(&db).await, [(3, 2, true, None)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn failed_jobs_are_discarded_by_kind_and_another_only_by_its_id() {
+    on_both(async |db| {
+        let (failed, waiting) = (add(&db, "", noon()).await, add(&db, "", noon()).await);
+        let held = claimed(&db, vec![failed]).await.remove(0).held();
+        assert_eq!(db.write(move |conn| Box::pin(store::give_up(conn, held, 1, "no", noon()))).await, Ok(true));
+        let which = |kind: Option<&str>, id| store::Which { kind: kind.map(str::to_owned), id };
+        let discarded = async |which| operator::discard(&db, which, noon()).await.map(|all| (all.failed, all.unfinished));
+        assert_eq!(discarded(which(Some("mail"), None)).await, Ok((0, 0)));
+        assert_eq!(discarded(which(Some("read"), None)).await, Ok((1, 0)));
+        assert_eq!(discarded(which(None, None)).await, Ok((0, 0)), "what waits is not meant by all");
+        assert_eq!(discarded(which(None, Some(failed))).await, Ok((0, 0)));
+        assert_eq!(discarded(which(None, Some(waiting))).await, Ok((0, 1)));
+        let job = claimed(&db, vec![waiting]).await.remove(0);
+        assert!(job.is_discarded);
+        // Also one that runs, or that a killed server held: its holder has no say any more.
+        let held = job.held();
+        assert_eq!(discarded(which(None, Some(waiting))).await, Ok((0, 1)));
+        assert_eq!(db.write(move |conn| Box::pin(store::renew(conn, held, noon()))).await, Ok(false));
+        assert_eq!(claimed(&db, vec![waiting]).await.len(), 1);
     })
     .await;
 }

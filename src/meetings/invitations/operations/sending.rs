@@ -54,7 +54,7 @@ impl Sender<'_> {
         };
         let url = format!("{join_url}#invitation={}", token.text());
         let email = emails::invitation(words, invitation.message.as_deref(), url, invitation.expires_at);
-        let mailing = QueuedEmail::from(email).until(invitation.expires_at);
+        let mailing = QueuedEmail::from(email).until(invitation.expires_at).in_turn_of(self.project.id);
         mailing.reporting_to(delivery::KIND, delivery::reference(invitation))
     }
 }

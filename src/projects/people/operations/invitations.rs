@@ -93,6 +93,7 @@ pub async fn add(
                     days: LIFE_DAYS,
                 };
                 let mailing = QueuedEmail::from(emails::invitation(&invitation, words)).until(invitation.expires_at);
+                let mailing = mailing.in_turn_of(invitation.project_id);
                 outbox.send(conn, mailing, now, &request).await?;
                 Ok(invitation)
             })

@@ -46,7 +46,7 @@ impl ReviewMails<'_> {
         let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
         let url = format!("{}/review#token={}", state.url, token.text());
         let email = emails::invitation(invitation, locale, &project.name, inviter, url);
-        QueuedEmail::from(email).until(invitation.expires_at)
+        QueuedEmail::from(email).until(invitation.expires_at).in_turn_of(self.project.id)
     }
 }
 
