@@ -1,5 +1,5 @@
-//! The state that every module may use: settings, database, clock, event hub, jobs, e-mail, secrets and background
-//! tasks.
+//! The state that every module may use: settings, database, clock, event hub, jobs, e-mail, secrets, quotas and
+//! background tasks.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use crate::db::Db;
 use crate::jobs::Jobs;
 use crate::jobs::mail::Outbox;
 use crate::keys::Secret;
+use crate::quotas::Quotas;
 use crate::tasks::Tasks;
 
 /// The base of all other states. Clones share one state.
@@ -29,6 +30,7 @@ pub struct CoreParts {
     /// Enqueues e-mails.
     pub outbox: Outbox,
     pub secret: Secret,
+    pub quotas: Quotas,
     pub tasks: Tasks,
 }
 

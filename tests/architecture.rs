@@ -31,7 +31,8 @@ const MAY: &[(&str, &[&str])] = &[
     ("db", &["tasks"]),
     ("jobs", &["db", "keys", "clients", "tasks"]),
     // Shared by all features.
-    ("core", &["config", "db", "jobs", "keys", "tasks"]),
+    ("quotas", &["config", "db", "http"]),
+    ("core", &["config", "db", "jobs", "keys", "quotas", "tasks"]),
     // Transport, authentication, operations and real-time events: they import no feature.
     ("http", &["clients", "config", "db", "log", "tasks"]),
     ("passwords", &["config", "http"]),

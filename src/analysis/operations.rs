@@ -28,6 +28,7 @@ use crate::meetings::transcripts::sources::{RecordingSource, SourceTranscript};
 use crate::projects::documents;
 use crate::projects::documents::model::DocumentStatus;
 use crate::projects::model::Project;
+use crate::quotas::model::CountedKind;
 
 /// `Retry-After` of a caller who has reached the limit of unfinished runs.
 const UNTIL_ENDED: Duration = Duration::from_secs(10);
@@ -55,6 +56,7 @@ pub async fn start(
     let analysis_type = body.analysis_type.unwrap_or(AnalysisType::Full);
     let language = body.language.unwrap_or(project.language);
     let engine = engine_of(state, project_id, body.engine)?;
+    let counted = state.quotas.count(CountedKind::RunsOfProject, project_id.uuid(), 1).await?;
     let (most, most_runs) = (state.config.limits.documents_per_run, state.config.limits.unfinished_runs);
     let (run, records) = state
         .db
@@ -113,6 +115,7 @@ pub async fn start(
             })
         })
         .await?;
+    drop(counted);
     state.hub.publish(records);
     if !run.is_over() {
         run_loop::begin(state, run.id);

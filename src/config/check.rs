@@ -48,6 +48,11 @@ pub fn faults(config: &Config) -> Vec<String> {
     need(config.limits.unfinished_runs >= 1, "limits.unfinished_runs: this must be at least 1");
     need(config.limits.feedback_per_author >= 1, "limits.feedback_per_author: this must be at least 1");
     need(config.limits.document_bytes >= 1, "limits.document_bytes: this must be at least 1");
+    let storage = &config.storage;
+    need(
+        storage.live_reserve_mib <= storage.reserve_mib,
+        "storage.live_reserve_mib: this must be at most storage.reserve_mib",
+    );
     let mail = &config.mail;
     need(
         mail.from.parse::<lettre::message::Mailbox>().is_ok(),

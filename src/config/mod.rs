@@ -14,7 +14,7 @@ use config::{Config as Layers, Environment, File, FileFormat, Value, ValueKind};
 
 pub use settings::{
     Accounts, Analysis, Application, Class, Config, Database, Exports, Github, Google, Hidden, Http, Internal, Jira,
-    Limits, Livekit, Llm, Log, Mail, Meetings, Pipeline, S3, Server, Sockets, Speech, Trackers,
+    Limits, Livekit, Llm, Log, Mail, Meetings, Pipeline, Quotas, S3, Server, Sockets, Speech, Storage, Trackers,
 };
 
 /// The default and the documentation of every setting.

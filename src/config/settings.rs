@@ -37,6 +37,7 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
+        quotas: Quotas, storage: Storage,
         accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3, analysis: Analysis, exports: Exports, meetings: Meetings,
         recordings: Recordings, speech: Speech, llm: Llm, pipeline: Pipeline, trackers: Trackers, jira: Jira, github: Github, sockets: Sockets, log: Log,
     }
@@ -55,6 +56,13 @@ sections! {
         documents_per_run: usize, unread_documents: usize, unfinished_runs: usize,
         feedback_mails_of_address: Class, feedback_per_author: i64,
     }
+    /// 0 is without a limit.
+    Quotas {
+        account_bytes: u64, project_bytes: u64, installation_bytes: u64, live_grace_bytes: u64, account_projects: u64,
+        project_documents: u64, project_meetings: u64, project_members: u64, project_invitations: u64,
+        project_runs: u64, project_feedback: u64, meeting_invitations: u64,
+    }
+    Storage { reserve_mib: u64, live_reserve_mib: u64 }
     Exports { printer: PathBuf, printer_seconds: u64, printer_memory_mib: u64 }
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,

@@ -21,12 +21,16 @@ pub struct BodyStream {
     pub length: Option<u64>,
 }
 
+/// Returns the size of the body that the client announces, if it does.
+#[must_use]
+pub fn announced_length(request: &HttpRequest) -> Option<u64> {
+    request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 impl BodyStream {
     /// Starts to read a body. Must be called on the thread of the connection.
     #[must_use]
     pub fn of(request: &HttpRequest, body: Raw) -> Self {
-        let length = request.headers().get(CONTENT_LENGTH);
-        let length = length.and_then(|length| length.to_str().ok()).and_then(|length| length.parse().ok());
         let (send, pieces) = mpsc::channel(WAITING);
         let mut payload = match body {
             Raw::Bytes(bytes) => futures_util::stream::iter([Ok(bytes)]).boxed_local(),
@@ -45,7 +49,7 @@ impl BodyStream {
                 }
             }
         });
-        Self { pieces, length }
+        Self { pieces, length: announced_length(request) }
     }
 
     /// Returns the next piece; `None` at the end of the body.

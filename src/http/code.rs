@@ -107,6 +107,8 @@ codes! {
         "Use an export that is there, or wait until one expires.";
     IMPORT_LIMIT_REACHED = "ImportLimitReached", 409, "The project keeps as many imports as it can.",
         "Wait until an import expires.";
+    LIMIT_REACHED = "LimitReached", 409, "There are as many as there may be.",
+        "Delete some that are no longer needed, or ask the operator for more.";
     TRACKER_NOT_CONNECTED = "TrackerNotConnected", 409, "The project is not connected to an issue tracker.",
         "Connect the project with `startTrackerConnection`.";
     TRACKER_REAUTH_REQUIRED = "TrackerReauthRequired", 409, "The issue tracker does not accept the project's connection any more. Connect the project again.",
@@ -175,6 +177,10 @@ codes! {
         "Sign in with a password.";
     LOGIN_PROVIDER_UNAVAILABLE = "LoginProviderUnavailable", 503, "The OpenID provider is unavailable. Try again later.",
         "Wait for the time in `Retry-After`, or sign in with a password.";
+    STORAGE_FULL = "StorageFull", 507, "The server is short of storage, so that nothing can be uploaded.",
+        "Try again later. If it stays, tell the operator.";
+    QUOTA_EXCEEDED = "QuotaExceeded", 507, "There is no room for this upload.",
+        "Delete documents or recordings that are no longer needed, or ask the operator for more room.";
 }
 
 impl Code {

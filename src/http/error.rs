@@ -141,6 +141,17 @@ impl ApiError {
         }
     }
 
+    /// The error for a file that can't be written: 507 if the disk is full, else 503.
+    #[must_use]
+    pub fn of_write(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self { cause: Some(error.to_string().into()), ..Self::of(Code::STORAGE_FULL) }
+            }
+            _ => Self::unavailable(error),
+        }
+    }
+
     /// 429 with Retry-After.
     #[must_use]
     pub fn too_many(retry_after: Duration) -> Self {

@@ -18,6 +18,18 @@ use crate::clients::files::{Files, Received};
 /// The largest size of a part that is not the file, in bytes.
 const SMALL_BYTES: usize = 64 * 1024;
 
+/// The permission to store a file. It is asked before each piece of the file is written.
+pub trait StoragePermit {
+    /// Makes it cover a file of so many bytes.
+    ///
+    /// # Errors
+    /// 507 if there is no room for them.
+    fn cover(&mut self, size: u64) -> impl Future<Output = Result<(), ApiError>>;
+
+    /// Gives back what the file, which is complete now, did not need.
+    fn settle(&mut self, size: u64);
+}
+
 /// Opens the request's body as a multipart form.
 ///
 /// # Errors
@@ -36,20 +48,29 @@ pub fn parts(request: &HttpRequest, body: Raw) -> Result<Multipart, ApiError> {
 /// Receives a part of at most `limit` bytes as a file.
 ///
 /// # Errors
-/// 413 past the limit; 400 if the client aborts; 408 if it sends too slowly; 503 if the file can't be written.
-pub async fn file(mut part: Part, files: &Files, limit: usize) -> Result<Received, ApiError> {
-    let mut incoming = files.receive().await.map_err(ApiError::unavailable)?;
+/// 413 past the limit; 400 if the client aborts; 408 if it sends too slowly; 503 if the file can't be written; 507 if there
+/// is no room for it.
+pub async fn file(
+    mut part: Part,
+    files: &Files,
+    limit: usize,
+    permit: &mut impl StoragePermit,
+) -> Result<Received, ApiError> {
+    let mut incoming = files.receive().await.map_err(|error| ApiError::of_write(&error))?;
     while let Some(bytes) = part.next().await {
         let bytes = bytes.map_err(unreadable)?;
-        if incoming.size() + bytes.len() as u64 > limit as u64 {
+        let size = incoming.size() + bytes.len() as u64;
+        if size > limit as u64 {
             return Err(ApiError::with_message(
                 Code::PAYLOAD_TOO_LARGE,
                 format!("The file may have at most {limit} bytes."),
             ));
         }
-        incoming.write(&bytes).await.map_err(ApiError::unavailable)?;
+        permit.cover(size).await?;
+        incoming.write(&bytes).await.map_err(|error| ApiError::of_write(&error))?;
     }
-    incoming.end().await.map_err(ApiError::unavailable)
+    permit.settle(incoming.size());
+    incoming.end().await.map_err(|error| ApiError::of_write(&error))
 }
 
 /// The file of a form that has nothing else.
@@ -63,7 +84,13 @@ pub struct OnlyFile {
 ///
 /// # Errors
 /// 422 for other parts, repeated ones or none; otherwise as [`parts`] and [`file`].
-pub async fn only_file(request: &HttpRequest, body: Raw, files: &Files, limit: usize) -> Result<OnlyFile, ApiError> {
+pub async fn only_file(
+    request: &HttpRequest,
+    body: Raw,
+    files: &Files,
+    limit: usize,
+    permit: &mut impl StoragePermit,
+) -> Result<OnlyFile, ApiError> {
     let mut parts = parts(request, body)?;
     let (mut found, mut faults) = (None, Vec::new());
     while let Some(part) = parts.next().await {
@@ -71,7 +98,7 @@ pub async fn only_file(request: &HttpRequest, body: Raw, files: &Files, limit: u
         match part.name().unwrap_or_default().to_owned() {
             name if name == "file" && found.is_none() => {
                 let name = name_of(&part);
-                found = Some(OnlyFile { file: file(part, files, limit).await?, name });
+                found = Some(OnlyFile { file: file(part, files, limit, permit).await?, name });
             }
             name => {
                 let known = name == "file";

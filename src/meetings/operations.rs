@@ -16,12 +16,13 @@ use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::meetings::state::Meetings;
 use crate::projects::model::Project;
+use crate::quotas::model::CountedKind;
 
 /// Schedules a meeting whose host is the caller. If a meeting with this id exists, because the request is repeated,
 /// returns that meeting.
 ///
 /// # Errors
-/// 409 in an archived project.
+/// 409 in an archived project, and in one that has as many meetings as it may have.
 pub async fn create(
     state: &Meetings,
     caller: Caller,
@@ -32,6 +33,7 @@ pub async fn create(
     crate::projects::must_be_active(project)?;
     let now = state.now();
     let project_id = project.id;
+    let _counted = state.quotas.count(CountedKind::MeetingsOfProject, project_id.uuid(), 1).await?;
     state
         .db
         .write(move |conn| {

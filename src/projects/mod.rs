@@ -22,6 +22,7 @@ use crate::access::role::Relation;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects::state::Projects;
+use crate::quotas::model::Payer;
 
 impl Resource for Project {
     type State = Projects;
@@ -36,6 +37,17 @@ impl Resource for Project {
         let project = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?.as_ref().clone();
         let role = state.roles.of(&state.db, id, caller.user_id).await?;
         Ok(Loaded { relation: Relation { role, ..Relation::default() }, resource: Ok(project) })
+    }
+}
+
+impl Projects {
+    /// Returns whose quotas what is stored in a project uses up.
+    ///
+    /// # Errors
+    /// 404 if there is no such project any more.
+    pub async fn payer(&self, id: Id<ids::Project>) -> Result<Payer, ApiError> {
+        let project = self.roles.project(&self.db, id).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
+        Ok(Payer::Project { id, owner_id: project.owner_id })
     }
 }
 

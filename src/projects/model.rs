@@ -13,6 +13,7 @@ use crate::http::code::Code;
 use crate::http::enumeration::Enumeration;
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue, line, text};
+use crate::quotas::model::ProjectStorage;
 
 /// An archived project accepts only reads and exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
@@ -132,4 +133,5 @@ pub struct MyProject {
     /// are sent to a language model.
     #[schema(example = json!(["embedded"]))]
     pub analysis_engines: Vec<&'static str>,
+    pub storage: ProjectStorage,
 }

@@ -8,21 +8,23 @@ use super::deletion;
 use super::events::record_event;
 use super::model::{Counts, MyProject, Project, ProjectStatus};
 use super::routes::{CreateProject, EditProject};
-use super::store::{self, Filter};
+use super::store::{self, Filter, ProjectContents};
 use crate::access::principal::Caller;
 use crate::access::role::ProjectRole;
 use crate::accounts;
+use crate::db::number;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::projects::state::Projects;
+use crate::quotas::model::{CountedKind, ProjectStorage};
 
 /// Creates a project owned by the caller. If the id exists already, returns that project.
 ///
 /// # Errors
-/// 401 if the account was deleted in the meantime; 409 if the id belongs to a deleted project; otherwise only database
-/// errors.
+/// 401 if the account was deleted in the meantime; 409 if the id belongs to a deleted project, or if the account owns as many
+/// projects as it may; otherwise only database errors.
 pub async fn create(
     state: &Projects,
     caller: Caller,
@@ -33,7 +35,8 @@ pub async fn create(
     let mut project = Project::new(id, caller.user_id, body.name.0, now);
     project.description = body.description.unwrap_or_default().0;
     project.language = body.language.unwrap_or(project.language);
-    let (project, counts) = state
+    let counted = state.quotas.count(CountedKind::ProjectsOfAccount, caller.user_id.uuid(), 1).await?;
+    let made = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -42,20 +45,27 @@ pub async fn create(
                     let owner = accounts::store::account(conn, project.owner_id).await?;
                     owner.ok_or_else(|| ApiError::of(Code::UNAUTHORIZED))?;
                     let counts = Counts { members: 1, ..Counts::default() };
-                    return Ok::<_, ApiError>((project, counts));
+                    return Ok::<_, ApiError>((project, ProjectContents { counts, ..ProjectContents::default() }));
                 }
                 let project = store::find(conn, id).await?.ok_or_else(|| ApiError::of(Code::CONFLICT))?;
-                let counts = store::counts(conn, id).await?;
-                Ok((project, counts))
+                let contents = store::contents(conn, id).await?;
+                Ok((project, contents))
             })
         })
-        .await?;
-    Ok(mine(state, project, ProjectRole::Owner, counts))
+        .await;
+    drop(counted);
+    let (project, contents) = made?;
+    Ok(mine(state, project, ProjectRole::Owner, contents))
 }
 
-fn mine(state: &Projects, project: Project, my_role: ProjectRole, counts: Counts) -> MyProject {
+fn mine(state: &Projects, project: Project, my_role: ProjectRole, contents: ProjectContents) -> MyProject {
     let analysis_engines = state.config.engines(&project.id.to_string());
-    MyProject { project, my_role, counts, analysis_engines }
+    let limit = match contents.quota_bytes {
+        Some(own) => Some(own).filter(|own| *own > 0),
+        None => state.quotas.project_limit().map(number),
+    };
+    let storage = ProjectStorage { used_bytes: contents.stored_bytes, limit_bytes: limit };
+    MyProject { project, my_role, counts: contents.counts, analysis_engines, storage }
 }
 
 /// Lists the caller's projects, newest first.
@@ -64,7 +74,7 @@ fn mine(state: &Projects, project: Project, my_role: ProjectRole, counts: Counts
 /// Only database errors.
 pub async fn list(state: &Projects, caller: Caller, listing: Listing<Filter>) -> Result<List<MyProject>, ApiError> {
     let found = state.db.read(move |conn| Box::pin(store::list(conn, caller.user_id, listing))).await;
-    Ok(found.map_err(ApiError::from)?.map(|(project, my_role, counts)| mine(state, project, my_role, counts)))
+    Ok(found.map_err(ApiError::from)?.map(|(project, my_role, contents)| mine(state, project, my_role, contents)))
 }
 
 /// Returns a project with its counts.
@@ -73,8 +83,8 @@ pub async fn list(state: &Projects, caller: Caller, listing: Listing<Filter>) ->
 /// Only database errors.
 pub async fn details(state: &Projects, project: Project, my_role: ProjectRole) -> Result<MyProject, ApiError> {
     let id = project.id;
-    let counts = state.db.read(move |conn| Box::pin(store::counts(conn, id))).await.map_err(ApiError::from)?;
-    Ok(mine(state, project, my_role, counts))
+    let contents = state.db.read(move |conn| Box::pin(store::contents(conn, id))).await.map_err(ApiError::from)?;
+    Ok(mine(state, project, my_role, contents))
 }
 
 /// Edits a project. Concurrent edits of different fields are both kept; an edit that changes nothing does not count as
@@ -110,9 +120,9 @@ pub async fn edit(
                 project.language = body.language.unwrap_or(project.language);
                 project.status = body.status.unwrap_or(project.status);
                 project.signed_approvals = body.signed_approvals.unwrap_or(project.signed_approvals);
-                let counts = store::counts(conn, id).await?;
+                let contents = store::contents(conn, id).await?;
                 if project == before {
-                    return Ok((project, counts, None));
+                    return Ok((project, contents, None));
                 }
                 project.version += 1;
                 project.updated_at = now;
@@ -120,14 +130,14 @@ pub async fn edit(
                     return Err(ApiError::unavailable("two edits of the project conflicted"));
                 }
                 let record = record_event(conn, &project, EventKind::ProjectUpdated, now, &request).await?;
-                Ok((project, counts, Some(record)))
+                Ok((project, contents, Some(record)))
             })
         })
         .await;
     drop(changing);
-    let (project, counts, record) = changed?;
+    let (project, contents, record) = changed?;
     state.hub.publish(record.into_iter().collect());
-    Ok(mine(state, project, my_role, counts))
+    Ok(mine(state, project, my_role, contents))
 }
 
 /// Whether an edit is allowed in an archived project: one that makes it active again, or that sets only the status.

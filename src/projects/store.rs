@@ -15,6 +15,7 @@ use crate::db::schema::{documents, items, meetings, members, projects, runs};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, kept, page_of};
 use crate::http::envelope::List;
 use crate::http::list::{Listing, Search};
+use crate::quotas::StoredBytes;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = projects)]
@@ -167,9 +168,23 @@ pub async fn is_busy(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, DbEr
     Ok(live + unfinished > 0)
 }
 
-pub async fn counts(conn: &mut Conn, id: Id<ids::Project>) -> Result<Counts, DbError> {
-    let counts = projects::table.find(Key(id)).select(counts_of(projects::id));
-    Ok(read_counts(counts.first(conn).await.optional()?.unwrap_or_default()))
+/// What a project has.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ProjectContents {
+    pub counts: Counts,
+    pub stored_bytes: i64,
+    /// What an operator has set for it.
+    pub quota_bytes: Option<i64>,
+}
+
+pub async fn contents(conn: &mut Conn, id: Id<ids::Project>) -> Result<ProjectContents, DbError> {
+    let contents = projects::table.find(Key(id)).select((counts_of(projects::id), StoredBytes, projects::quota_bytes));
+    let found: Option<(FiveCounts, i64, Option<i64>)> = contents.first(conn).await.optional()?;
+    Ok(found.map(read_contents).unwrap_or_default())
+}
+
+fn read_contents((counts, stored_bytes, quota_bytes): (FiveCounts, i64, Option<i64>)) -> ProjectContents {
+    ProjectContents { counts: read_counts(counts), stored_bytes, quota_bytes }
 }
 
 diesel::alias!(members as all_members: AllMembers);
@@ -199,6 +214,9 @@ fn read_counts(counts: FiveCounts) -> Counts {
     Counts { members, documents, meetings, requirements, user_stories }
 }
 
+/// A row of the list of projects.
+type Listed = (ProjectRow, String, (FiveCounts, i64, Option<i64>));
+
 /// The filter of the list of projects.
 #[derive(Debug, Clone)]
 pub struct Filter {
@@ -211,7 +229,7 @@ pub async fn list(
     conn: &mut Conn,
     user_id: Id<User>,
     Listing { filter, page }: Listing<Filter>,
-) -> Result<List<(Project, ProjectRole, Counts)>, DbError> {
+) -> Result<List<(Project, ProjectRole, ProjectContents)>, DbError> {
     let listed = projects::table
         .inner_join(members::table.on(members::project_id.eq(projects::id)))
         .filter(members::user_id.eq(Key(user_id)))
@@ -219,8 +237,9 @@ pub async fn list(
         .filter(is_found(filter.search.as_ref(), |pattern| {
             contains(projects::name, pattern).or(contains(projects::description, pattern))
         }));
-    let columns = (ProjectRow::columns(), members::role, counts_of(projects::id));
-    let (rows, total): (Vec<(ProjectRow, String, FiveCounts)>, _) = page_of!(conn, page, listed, projects::id, columns);
+    let contents = (counts_of(projects::id), StoredBytes, projects::quota_bytes);
+    let columns = (ProjectRow::columns(), members::role, contents);
+    let (rows, total): (Vec<Listed>, _) = page_of!(conn, page, listed, projects::id, columns);
     page.list(rows, total, |(row, ..)| row.id.0.uuid())
-        .try_map(|(row, role, counts)| Ok((row.try_into()?, role_of(&role)?, read_counts(counts))))
+        .try_map(|(row, role, contents)| Ok((row.try_into()?, role_of(&role)?, read_contents(contents))))
 }

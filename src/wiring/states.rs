@@ -58,6 +58,7 @@ use crate::projects::deletion::awake::{Awake, MeetingFiles};
 use crate::projects::people::membership_end::MembershipHooks;
 use crate::projects::roles::Roles;
 use crate::projects::state::{Projects, ProjectsParts};
+use crate::quotas::Quotas;
 use crate::reviews::deletion::ReviewDeletionHook;
 use crate::reviews::known_reviewers::KnownReviewers;
 use crate::reviews::stakeholder_dashboard::cache::ReviewContents;
@@ -172,7 +173,8 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     let hub = Hub::new(Arc::new(Rows(db.clone())), Arc::new(tasks.clone()), HubLimits::default());
     let jobs = Jobs::by(Arc::clone(&clock));
     let outbox = Outbox::sealing_with(secret.clone());
-    let core = Core::new(CoreParts { config, url, db, clock, hub, jobs, outbox, secret, tasks });
+    let quotas = Quotas::new(&config, db.clone());
+    let core = Core::new(CoreParts { config, url, db, clock, hub, jobs, outbox, secret, quotas, tasks });
 
     let http = Http::new(HttpParts {
         connections: Arc::new(Connections::new(&settings.http, others::connections(settings.http.connections))),

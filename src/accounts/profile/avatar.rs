@@ -20,10 +20,11 @@ use crate::access::principal::Caller;
 use crate::access::role::Relation;
 use crate::accounts::model::{Account, Profile};
 use crate::accounts::state::Accounts;
-use crate::clients::files;
+use crate::clients::files::{self, Received};
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
+use crate::http::form::StoragePermit;
 use crate::http::reason::Reason;
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy, Turns};
 
@@ -67,10 +68,12 @@ pub async fn upload(
     upload: AvatarUpload,
     request: RequestId,
 ) -> Result<Profile, ApiError> {
-    let face = made(upload).await?;
-    let mut incoming = state.avatars.receive().await.map_err(ApiError::unavailable)?;
-    incoming.write(&face).await.map_err(ApiError::unavailable)?;
-    let received = incoming.end().await.map_err(ApiError::unavailable)?;
+    let AvatarUpload(file, mut permit) = upload;
+    let face = made(file).await?;
+    permit.cover(face.len() as u64).await?;
+    let mut incoming = state.avatars.receive().await.map_err(|error| ApiError::of_write(&error))?;
+    incoming.write(&face).await.map_err(|error| ApiError::of_write(&error))?;
+    let received = incoming.end().await.map_err(|error| ApiError::of_write(&error))?;
     let now = state.now();
     let (jobs, sha256, request_id) = (state.jobs.clone(), received.sha256.clone(), request.clone());
     // The job is enqueued before the file is stored, so that a crash of this server leaves no file without a job to
@@ -81,7 +84,7 @@ pub async fn upload(
         .await
         .map_err(ApiError::from)?;
     let sha256 = received.sha256.clone();
-    let stored = state.avatars.store(received).await.map_err(ApiError::unavailable)?;
+    let stored = state.avatars.store(received).await.map_err(|error| ApiError::of_write(&error))?;
     let (account, stored) = state
         .db
         .write(move |conn| {
@@ -101,7 +104,7 @@ pub async fn upload(
     Ok(Profile::from(&account))
 }
 
-async fn made(AvatarUpload(file): AvatarUpload) -> Result<Vec<u8>, ApiError> {
+async fn made(file: Received) -> Result<Vec<u8>, ApiError> {
     let _permit = PERMITS.try_acquire().map_err(|_| ApiError::too_many(Duration::from_secs(1)))?;
     let decoding = DECODING.acquire().await.map_err(ApiError::internal)?;
     let bytes = file.read().await.map_err(ApiError::unavailable)?;

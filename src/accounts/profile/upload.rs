@@ -6,13 +6,16 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use crate::accounts::state::Accounts;
 use crate::api::idempotency;
 use crate::clients::files::Received;
+use crate::http::body_stream::announced_length;
 use crate::http::error::ApiError;
 use crate::http::form;
 use crate::http::input::{Described, Input, Raw};
 use crate::http::mounted::{Mounted, Need};
+use crate::quotas::model::{Payer, UploadPurpose};
+use crate::quotas::permit::QuotaPermit;
 
-/// A completely received file whose content is not checked yet.
-pub struct AvatarUpload(pub Received);
+/// A completely received file whose content is not checked yet, and the permit to store it.
+pub struct AvatarUpload(pub Received, pub QuotaPermit);
 
 impl Input for AvatarUpload {
     const BUFFERED: bool = false;
@@ -20,7 +23,11 @@ impl Input for AvatarUpload {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let state = Accounts::of(request)?;
         let limit = state.config.limits.avatar_bytes;
-        form::only_file(request, body, &state.avatars, limit).await.map(|only| Self(only.file))
+        // An account has one avatar, which is made small.
+        let (payer, announced) = (Payer::Installation, announced_length(request));
+        let mut permit = state.quotas.begin(payer, UploadPurpose::Usual, announced).await?;
+        let only = form::only_file(request, body, &state.avatars, limit, &mut permit).await?;
+        Ok(Self(only.file, permit))
     }
 
     fn digest(&self) -> String {

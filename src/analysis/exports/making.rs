@@ -23,9 +23,14 @@ use crate::analysis::state::Analysis;
 use crate::clients::files::StoredFile;
 use crate::clients::printer::PrintError;
 use crate::db::{Conn, DbError, events};
+use crate::http::code::Code;
+use crate::http::error::ApiError;
+use crate::http::form::StoragePermit;
 use crate::jobs::{Handler, Job, JobError, JobOutcome, JobPayload, Turns};
 use crate::projects;
 use crate::projects::events::topic;
+use crate::quotas::model::UploadPurpose;
+use crate::quotas::permit::QuotaPermit;
 
 /// How many files are made at once: each holds a whole dashboard in memory.
 const AT_ONCE: usize = 2;
@@ -79,8 +84,13 @@ impl Handler for MakeExportHandler {
                     ..export
                 };
                 self.end(ready, job.request.clone()).await?;
-                drop(file.guard);
+                drop((file.guard, file.permit));
                 Ok(())
+            }
+            Err(Unmade::NoRoom(why)) => {
+                tracing::info!(export = %id, why, "an export had no room");
+                let full = StoredExport { status: DashboardExportStatus::Failed, error: Some(why), ..export };
+                self.end(full, job.request.clone()).await
             }
             Err(Unmade::Again(why)) => Err(JobError::Again(why)),
             Err(Unmade::ForGood(why)) => {
@@ -112,12 +122,24 @@ struct MadeFile {
     sha256: String,
     size: u64,
     guard: StoredFile,
+    permit: QuotaPermit,
 }
 
 /// Why a file was not made.
 enum Unmade {
     Again(String),
+    /// A sentence for who wants the file.
+    NoRoom(String),
     ForGood(String),
+}
+
+impl From<ApiError> for Unmade {
+    fn from(error: ApiError) -> Self {
+        match error.code {
+            Code::QUOTA_EXCEEDED | Code::STORAGE_FULL => Self::NoRoom(error.message),
+            _ => Self::Again(error.to_string()),
+        }
+    }
 }
 
 impl From<DbError> for Unmade {
@@ -147,12 +169,15 @@ impl MakeExportHandler {
                 _ => Unmade::ForGood(error.to_string()),
             })?,
         };
+        let payer = self.state.payer(export.project_id).await?;
+        let mut permit = self.state.quotas.begin(payer, UploadPurpose::Usual, None).await?;
+        permit.cover(bytes.len() as u64).await?;
         let files = &self.state.exports.files;
         let mut incoming = files.receive().await?;
         incoming.write(&bytes).await?;
         let received = incoming.end().await?;
         let (sha256, size) = (received.sha256.clone(), received.size);
-        Ok(Some(MadeFile { sha256, size, guard: files.store(received).await? }))
+        Ok(Some(MadeFile { sha256, size, guard: files.store(received).await?, permit }))
     }
 
     /// Describes what is exported, as of one moment.

@@ -16,6 +16,7 @@ use crate::analysis::state::Analysis;
 use crate::clients::printer;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
+use crate::quotas::model::UploadPurpose;
 use crate::{jobs, projects};
 
 /// When to look again for a printer that is not installed.
@@ -25,7 +26,7 @@ const UNTIL_INSTALLED: Duration = Duration::from_secs(60 * 60);
 ///
 /// # Errors
 /// 404 for a run that is not in the project, or if the project was deleted in the meantime; 409 for a run without a result, or if
-/// the project keeps [`MOST_EXPORTS`]; 503 for PDF where the printer is not installed.
+/// the project keeps [`MOST_EXPORTS`]; 503 for PDF where the printer is not installed; 507 where there is no room for a file.
 pub async fn create(
     state: &Analysis,
     project_id: Id<ids::Project>,
@@ -44,6 +45,8 @@ pub async fn create(
             ..ApiError::with_message(Code::PRINTER_MISSING, message)
         });
     }
+    // The job asks again once it knows the size.
+    drop(state.quotas.begin(state.payer(project_id).await?, UploadPurpose::Usual, None).await?);
     let ended = state.exports.ended.subscribe();
     let now = state.now();
     let created = state.db.write(move |conn| {

@@ -10,6 +10,7 @@ use super::store::{self, StoredImport};
 use super::upload::ImportUpload;
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::state::Analysis;
+use crate::db::number;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
@@ -30,9 +31,10 @@ pub async fn create(
 ) -> Result<ItemImport, ApiError> {
     let ended = state.imports.ended.subscribe();
     let now = state.now();
-    let ImportUpload { file, file_name, format } = upload;
+    let ImportUpload { file, file_name, format, permit } = upload;
+    let size_bytes = number(file.size);
     let sha256 = file.sha256.clone();
-    let guard = state.imports.files.store(file).await.map_err(ApiError::unavailable)?;
+    let guard = state.imports.files.store(file).await.map_err(|error| ApiError::of_write(&error))?;
     let created = state.db.write(move |conn| {
         let (file_name, sha256, request) = (file_name.clone(), sha256.clone(), request.clone());
         Box::pin(async move {
@@ -62,14 +64,14 @@ pub async fn create(
                 error_message: None,
                 created_at: now,
             };
-            let stored = StoredImport { import, sha256: Some(sha256) };
+            let stored = StoredImport { import, sha256: Some(sha256), size_bytes };
             store::insert(conn, &stored).await?;
             jobs::enqueue_in_turn(conn, &project_id.to_string(), &ReadImport { import_id: id }, now, &request).await?;
             Ok(stored.import)
         })
     });
     let created: ItemImport = created.await?;
-    drop(guard);
+    drop((guard, permit));
     if created.status != ImportStatus::Reading {
         return Ok(created);
     }

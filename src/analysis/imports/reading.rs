@@ -80,7 +80,7 @@ impl Handler for ReadImportHandler {
     async fn run(&self, job: &Job, ReadImport { import_id }: ReadImport) -> Result<(), JobError> {
         let found = self.state.db.read(move |conn| Box::pin(store::find(conn, import_id))).await;
         let found = found.map_err(|error: DbError| error.to_string())?;
-        let Some(StoredImport { import, sha256: Some(sha256) }) = found else { return Ok(()) };
+        let Some(StoredImport { import, sha256: Some(sha256), .. }) = found else { return Ok(()) };
         let ended = match self.propose(&import, &sha256).await {
             Ok(None) => return Ok(()),
             Ok(Some(plan)) => ItemImport { status: ImportStatus::Ready, report: Some(plan.report), ..import },

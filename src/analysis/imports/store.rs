@@ -32,6 +32,7 @@ struct Row {
     report: Option<String>,
     error: Option<String>,
     created_at: At,
+    size_bytes: i64,
 }
 
 /// An import with what only the server needs to know of it.
@@ -40,6 +41,8 @@ pub struct StoredImport {
     pub import: ItemImport,
     /// Of the file, while it is READING; hexadecimal.
     pub sha256: Option<String>,
+    /// Of the file.
+    pub size_bytes: i64,
 }
 
 fn report(import: &ItemImport) -> Result<Option<String>, DbError> {
@@ -53,6 +56,7 @@ impl StoredImport {
         let report = row.report.as_deref().map(serde_json::from_str).transpose();
         Ok(Self {
             sha256: row.sha256,
+            size_bytes: row.size_bytes,
             import: ItemImport {
                 id: row.id.0,
                 project_id: row.project_id.0,
@@ -68,7 +72,7 @@ impl StoredImport {
     }
 }
 
-pub async fn insert(conn: &mut Conn, StoredImport { import, sha256 }: &StoredImport) -> Result<(), DbError> {
+pub async fn insert(conn: &mut Conn, StoredImport { import, sha256, size_bytes }: &StoredImport) -> Result<(), DbError> {
     let row = Row {
         id: Key(import.id),
         project_id: Key(import.project_id),
@@ -80,6 +84,7 @@ pub async fn insert(conn: &mut Conn, StoredImport { import, sha256 }: &StoredImp
         report: report(import)?,
         error: import.error_message.clone(),
         created_at: At(import.created_at),
+        size_bytes: *size_bytes,
     };
     diesel::insert_into(table::table).values(row).execute(conn).await?;
     Ok(())

@@ -6,9 +6,11 @@ use tokio::io::AsyncReadExt;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use super::model::ImportFormat;
+use crate::access::policy::PathIds;
 use crate::analysis::state::Analysis;
 use crate::api::idempotency;
 use crate::clients::files::Received;
+use crate::http::body_stream::announced_length;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, FieldError};
 use crate::http::form::{self, OnlyFile};
@@ -16,6 +18,8 @@ use crate::http::input::{Described, Input, Raw};
 use crate::http::mounted::{Mounted, Need};
 use crate::http::reason::Reason;
 use crate::projects::documents::model::FileName;
+use crate::quotas::model::UploadPurpose;
+use crate::quotas::permit::QuotaPermit;
 
 /// How many bytes at the beginning show the format.
 const BEGINNING: u64 = 1024;
@@ -25,6 +29,8 @@ pub struct ImportUpload {
     pub file: Received,
     pub file_name: String,
     pub format: ImportFormat,
+    /// To store the file.
+    pub permit: QuotaPermit,
 }
 
 impl Input for ImportUpload {
@@ -32,7 +38,10 @@ impl Input for ImportUpload {
 
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let state = Analysis::of(request)?;
-        let OnlyFile { file, name } = form::only_file(request, body, &state.imports.files, MAX_FILE_BYTES).await?;
+        let payer = state.payer(PathIds::of(request).id("projectId")?).await?;
+        let mut permit = state.quotas.begin(payer, UploadPurpose::Usual, announced_length(request)).await?;
+        let files = &state.imports.files;
+        let OnlyFile { file, name } = form::only_file(request, body, files, MAX_FILE_BYTES, &mut permit).await?;
         let wrong = |reason, message: String| {
             ApiError::invalid(vec![FieldError::value(reason, Some("file".to_owned()), message)])
         };
@@ -46,7 +55,7 @@ impl Input for ImportUpload {
                 "The file must be a workbook (.xlsx) or ReqIF (.reqif, .reqifz, .xml), and have the content of one.";
             ApiError::with_message(Code::UNSUPPORTED_MEDIA_TYPE, expected)
         })?;
-        Ok(Self { file, file_name, format })
+        Ok(Self { file, file_name, format, permit })
     }
 
     fn digest(&self) -> String {

@@ -229,5 +229,6 @@ diesel::table! {
         report -> Nullable<Text>,
         error -> Nullable<Text>,
         created_at -> UtcTime,
+        size_bytes -> BigInt,
     }
 }

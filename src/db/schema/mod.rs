@@ -34,6 +34,7 @@ diesel::table! {
         avatar -> Nullable<Text>,
         deleted_at -> Nullable<UtcTime>,
         is_operator -> Bool,
+        quota_bytes -> Nullable<BigInt>,
     }
 }
 
@@ -144,6 +145,7 @@ diesel::table! {
         created_at -> UtcTime,
         updated_at -> UtcTime,
         signed_approvals -> Bool,
+        quota_bytes -> Nullable<BigInt>,
     }
 }
 
@@ -196,6 +198,7 @@ diesel::table! {
         error_message -> Nullable<Text>,
         uploaded_by_id -> Uuid,
         created_at -> UtcTime,
+        text_bytes -> BigInt,
     }
 }
 

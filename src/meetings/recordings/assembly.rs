@@ -23,6 +23,7 @@ use crate::clients::files::Received;
 use crate::db::{Conn, DbError};
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
+use crate::quotas::model::{Payer, UploadPurpose};
 
 /// How many chunks one query reads.
 const SOME: i64 = 500;
@@ -135,6 +136,10 @@ impl AssembleRecordingHandler {
     /// Copies the chunks, each of which must have the content that was acknowledged, into one file.
     async fn joined(&self, recording: &Recording) -> Result<Received, Unassembled> {
         let (id, end) = (recording.id, recording.received.next);
+        // The chunks are counted, and go once this is stored. Until then it takes their space again.
+        let bytes = Some(recording.received.bytes);
+        let permit = self.state.quotas.begin(Payer::Installation, UploadPurpose::Live, bytes).await;
+        let _permit = permit.map_err(|full| Unassembled::Again(full.to_string()))?;
         let receiving = self.state.recordings.receive().await;
         let mut incoming = receiving.map_err(|error| Unassembled::Again(error.to_string()))?;
         let mut next = 0;

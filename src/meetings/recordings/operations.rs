@@ -12,7 +12,7 @@ use super::model::{ChunkUploadResult, RecordingView};
 use super::refusals::refused;
 use super::routes::{StartRecording, StopRecording};
 use super::store::{self, Filter};
-use super::upload::{ChunkUpload, FileUpload};
+use super::upload::{ChunkUpload, FileUpload, ReceivedChunk};
 use super::{MeetingRecording, files};
 use crate::access::principal::Caller;
 use crate::clients::files::{Incoming, Received};
@@ -22,11 +22,14 @@ use crate::http::code::Code;
 use crate::http::digest::mismatch;
 use crate::http::envelope::List;
 use crate::http::error::{ApiError, FieldError, MOST_FAULTS};
+use crate::http::form::StoragePermit;
 use crate::http::list::Listing;
 use crate::http::range::SentRange;
 use crate::meetings::MeetingSnapshot;
 use crate::meetings::operations::{active, ask};
 use crate::meetings::state::Meetings;
+use crate::quotas::model::UploadPurpose;
+use crate::quotas::permit::QuotaPermit;
 
 /// The size of the parts in which a file is stored.
 const PART_BYTES: u64 = 16 * 1024 * 1024;
@@ -37,7 +40,8 @@ const SOME: i64 = 1000;
 ///
 /// # Errors
 /// 409 while the meeting is not LIVE (or ENDED, for an import), while another recording of the same track has not ended,
-/// while somebody's consent is missing, and in an archived project; 422 where a declaration of consent is needed.
+/// while somebody's consent is missing, and in an archived project; 422 where a declaration of consent is needed; 507 where
+/// there is no room for it.
 pub async fn start(
     state: &Meetings,
     caller: Caller,
@@ -48,6 +52,8 @@ pub async fn start(
     request: RequestId,
 ) -> Result<RecordingView, ApiError> {
     active(state, meeting).await?;
+    // What began goes on beyond the quotas, so that it begins only within them.
+    drop(state.quotas.begin(state.payer(meeting.state.project_id).await?, UploadPurpose::Usual, None).await?);
     let attestation = body.consent_attestation.map(|attestation| Attestation {
         text: attestation.text.0,
         language: state.wordings.in_one_of(&agent.languages).language,
@@ -111,6 +117,15 @@ impl Meetings {
         self.config.recordings.limits(!self.config.speech.is_off())
     }
 
+    /// Begins to store a part of a recording. One that began while its meeting was live goes on beyond the quotas: it can't be
+    /// made again.
+    async fn begin(&self, resource: &MeetingRecording, announced: Option<u64>) -> Result<QuotaPermit, ApiError> {
+        let (meeting, recording) = (&resource.meeting.state, resource.recording()?);
+        let was_live = meeting.over_at().is_none_or(|over_at| recording.started_at < over_at);
+        let purpose = if was_live { UploadPurpose::Live } else { UploadPurpose::Usual };
+        self.quotas.begin(self.payer(meeting.project_id).await?, purpose, announced).await
+    }
+
     async fn ask_recording(
         &self,
         resource: &MeetingRecording,
@@ -134,11 +149,13 @@ pub async fn upload_chunk(
     upload: ChunkUpload,
     request: RequestId,
 ) -> Result<ChunkUploadResult, ApiError> {
-    let ChunkUpload { index, file, first, span } = upload;
     let mode = resource.recording()?.upload_mode;
     if mode != UploadMode::Chunked {
         return Err(refused(RecordingRefusal::OtherMode { mode }));
     }
+    let (index, span) = (upload.index, upload.span);
+    let mut permit = state.begin(resource, upload.announced()).await?;
+    let ReceivedChunk { file, first } = upload.receive(state, &mut permit).await?;
     let chunk = Chunk { index, file: Id::generate(), bytes: file.size, sha256: sha256(&file)?, span };
     if let Some(known) = known_chunk(state, resource.id, &chunk).await? {
         return Ok(ChunkUploadResult::of(resource.recording()?, &known, true));
@@ -148,8 +165,9 @@ pub async fn upload_chunk(
         return Err(wrong_type(resource.recording()?));
     }
     let path = files::chunk(resource.id, &chunk);
-    state.recordings.put(&path, file).await.map_err(ApiError::unavailable)?;
+    state.recordings.put(&path, file).await.map_err(|error| ApiError::of_write(&error))?;
     let asked = state.ask_recording(resource, RecordingCommand::TakeChunk { chunk }, request).await;
+    drop(permit);
     match asked {
         Ok(meeting) => {
             let recording = meeting.state.recordings.get(&resource.id);
@@ -216,6 +234,8 @@ pub async fn upload_file(
 ) -> Result<RecordingView, ApiError> {
     let FileUpload { mut body, expected, range } = upload;
     let SentRange { start, total } = range.unwrap_or(SentRange { start: 0, total: body.length });
+    // Asked for each part again.
+    drop(state.begin(resource, body.length).await?);
     let replaced = if start == 0 { stored_chunks(state, resource.id).await? } else { Vec::new() };
     let begin = RecordingCommand::BeginFile { offset: start, total };
     let begun = state.ask_recording(resource, begin, request.clone()).await?;
@@ -231,6 +251,7 @@ pub async fn upload_file(
         next: recording.received.next,
         digest: <sha2::Sha256 as sha2::Digest>::new(),
         part: None,
+        permit: None,
         first: Vec::new(),
         recording,
     };
@@ -271,6 +292,8 @@ struct FileParts<'a> {
     /// Of everything that this request sent.
     digest: sha2::Sha256,
     part: Option<Incoming>,
+    /// For the part.
+    permit: Option<QuotaPermit>,
     /// The first bytes of the file.
     first: Vec<u8>,
     recording: &'a Recording,
@@ -288,11 +311,18 @@ impl FileParts<'_> {
         while !piece.is_empty() {
             let part = match &mut self.part {
                 Some(part) => part,
-                none => none.insert(self.state.recordings.receive().await.map_err(ApiError::unavailable)?),
+                none => {
+                    none.insert(self.state.recordings.receive().await.map_err(|error| ApiError::of_write(&error))?)
+                }
+            };
+            let permit = match &mut self.permit {
+                Some(permit) => permit,
+                none => none.insert(self.state.begin(self.resource, None).await?),
             };
             let room = usize::try_from(PART_BYTES.saturating_sub(part.size())).unwrap_or(usize::MAX);
             let (now, later) = piece.split_at(room.min(piece.len()));
-            part.write(now).await.map_err(ApiError::unavailable)?;
+            permit.cover(part.size() + now.len() as u64).await?;
+            part.write(now).await.map_err(|error| ApiError::of_write(&error))?;
             piece = later;
             if part.size() >= PART_BYTES {
                 self.end_part().await?;
@@ -304,11 +334,13 @@ impl FileParts<'_> {
     /// Stores what was received of a part.
     async fn end_part(&mut self) -> Result<(), ApiError> {
         let Some(part) = self.part.take() else { return Ok(()) };
-        let file = part.end().await.map_err(ApiError::unavailable)?;
+        // Held until the row is saved.
+        let _permit = self.permit.take();
+        let file = part.end().await.map_err(|error| ApiError::of_write(&error))?;
         let part =
             Chunk { index: self.next, file: Id::generate(), bytes: file.size, sha256: sha256(&file)?, span: None };
         let path = files::chunk(self.resource.id, &part);
-        self.state.recordings.put(&path, file).await.map_err(ApiError::unavailable)?;
+        self.state.recordings.put(&path, file).await.map_err(|error| ApiError::of_write(&error))?;
         let take = RecordingCommand::TakePart { upload: self.upload, part };
         match self.state.ask_recording(self.resource, take, self.request.clone()).await {
             Ok(_) => {

@@ -1,4 +1,4 @@
-//! The inputs of uploads: a chunk, which is written to disk as it arrives, and a whole file, which its handler reads.
+//! The inputs of uploads: a chunk and a whole file, whose bytes their handlers receive once they know whose they are.
 
 use actix_web::HttpRequest;
 use actors::meeting::{ChunkSpan, MOST_CHUNKS};
@@ -12,55 +12,74 @@ use crate::http::body_stream::BodyStream;
 use crate::http::code::Code;
 use crate::http::digest::{self, expected_sha256, mismatch};
 use crate::http::error::ApiError;
+use crate::http::form::StoragePermit;
 use crate::http::input::{Described, Input, Raw, header_parameter};
-use crate::http::mounted::{Mounted, Need};
 use crate::http::range::{SentRange, sent_range};
 use crate::http::reason::Reason;
 use crate::http::route_table::path_parameter;
 use crate::meetings::state::Meetings;
+use crate::quotas::permit::QuotaPermit;
 
-/// A received chunk.
+/// The upload of a chunk, which its handler receives.
 pub struct ChunkUpload {
     pub index: u32,
+    pub span: Option<ChunkSpan>,
+    body: BodyStream,
+    /// What the content must have as its hash.
+    expected: Option<String>,
+}
+
+/// A received chunk.
+pub struct ReceivedChunk {
     pub file: Received,
     /// The first bytes, by which the container is recognized.
     pub first: Vec<u8>,
-    pub span: Option<ChunkSpan>,
+}
+
+impl ChunkUpload {
+    /// Returns the size that the client announced.
+    pub const fn announced(&self) -> Option<u64> {
+        self.body.length
+    }
+
+    /// Receives the bytes into a file, which the permit covers.
+    ///
+    /// # Errors
+    /// 413 past the size of a chunk; 422 if the content has another hash than the request says; 400 if the client
+    /// disconnects; 503 if the file can't be written; 507 if there is no room for it.
+    pub async fn receive(mut self, state: &Meetings, permit: &mut QuotaPermit) -> Result<ReceivedChunk, ApiError> {
+        let most = state.config.recordings.chunk_bytes;
+        let too_large =
+            || ApiError::with_message(Code::PAYLOAD_TOO_LARGE, format!("A chunk may have at most {most} bytes."));
+        if self.announced().is_some_and(|length| length > most) {
+            return Err(too_large());
+        }
+        let mut incoming = state.recordings.receive().await.map_err(|error| ApiError::of_write(&error))?;
+        let mut first = Vec::new();
+        while let Some(piece) = self.body.next().await? {
+            let size = incoming.size() + piece.len() as u64;
+            if size > most {
+                return Err(too_large());
+            }
+            permit.cover(size).await?;
+            first.extend(piece.iter().take(DECISIVE_BYTES.saturating_sub(first.len())));
+            incoming.write(&piece).await.map_err(|error| ApiError::of_write(&error))?;
+        }
+        permit.settle(incoming.size());
+        let file = incoming.end().await.map_err(|error| ApiError::of_write(&error))?;
+        if self.expected.is_some_and(|expected| expected != file.sha256) {
+            return Err(mismatch());
+        }
+        Ok(ReceivedChunk { file, first })
+    }
 }
 
 impl Input for ChunkUpload {
     const BUFFERED: bool = false;
 
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
-        let state = Meetings::of(request)?;
-        let index = index(request)?;
-        let span = span(request)?;
-        let expected = expected_sha256(request)?;
-        let most = state.config.recordings.chunk_bytes;
-        let too_large =
-            || ApiError::with_message(Code::PAYLOAD_TOO_LARGE, format!("A chunk may have at most {most} bytes."));
-        let mut body = BodyStream::of(request, body);
-        if body.length.is_some_and(|length| length > most) {
-            return Err(too_large());
-        }
-        let mut incoming = state.recordings.receive().await.map_err(ApiError::unavailable)?;
-        let mut first = Vec::new();
-        while let Some(piece) = body.next().await? {
-            if incoming.size() + piece.len() as u64 > most {
-                return Err(too_large());
-            }
-            first.extend(piece.iter().take(DECISIVE_BYTES.saturating_sub(first.len())));
-            incoming.write(&piece).await.map_err(ApiError::unavailable)?;
-        }
-        let file = incoming.end().await.map_err(ApiError::unavailable)?;
-        if expected.is_some_and(|expected| expected != file.sha256) {
-            return Err(mismatch());
-        }
-        Ok(Self { index, file, first, span })
-    }
-
-    fn needs() -> Vec<Need> {
-        vec![Need::of::<Meetings>()]
+        let (index, span, expected) = (index(request)?, span(request)?, expected_sha256(request)?);
+        Ok(Self { index, span, expected, body: BodyStream::of(request, body) })
     }
 
     fn describe() -> Described {

@@ -23,6 +23,7 @@ use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
+use crate::quotas::model::CountedKind;
 use crate::projects::{must_be_active, store as projects};
 
 /// `Retry-After` of a user who has reached the limit of unread documents.
@@ -31,8 +32,8 @@ const UNTIL_READ: Duration = Duration::from_secs(10);
 /// Stores an uploaded file and enqueues parsing it. If the id exists already, returns that document.
 ///
 /// # Errors
-/// 409 in an archived project; 429 while the caller has reached the limit of unread documents; 503 when the file cannot
-/// be stored.
+/// 409 in an archived project, and in one that has as many documents as it may have; 429 while the caller has reached the
+/// limit of unread documents; 503 when the file cannot be stored, 507 when the disk is full.
 pub async fn upload(
     state: &Projects,
     caller: Caller,
@@ -59,8 +60,10 @@ pub async fn upload(
         created_at: now,
     };
     let most = state.config.limits.unread_documents;
-    let stored = state.files.store(upload.file).await.map_err(ApiError::unavailable)?;
-    let (document, record, stored) = state
+    let counted = state.quotas.count(CountedKind::DocumentsOfProject, project.id.uuid(), 1).await?;
+    let stored = state.files.store(upload.file).await.map_err(|error| ApiError::of_write(&error))?;
+    let held = (stored, upload.permit, counted);
+    let (document, record, held) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
@@ -71,20 +74,20 @@ pub async fn upload(
                 let is_full = store::open_of(conn, caller.user_id, most).await? >= most;
                 if !store::insert(conn, &document).await? {
                     let found = store::find(conn, document.project_id, id).await?;
-                    return Ok((found.ok_or_else(|| ApiError::of(Code::CONFLICT))?, None, stored));
+                    return Ok((found.ok_or_else(|| ApiError::of(Code::CONFLICT))?, None, held));
                 }
                 if is_full {
                     return Err(too_many_unread(most));
                 }
                 reading::enqueue(conn, &document, now, &request).await?;
                 let record = record_event(conn, &document, EventKind::DocumentAdded, now, &request).await?;
-                // The result carries the guard of the stored file, which is thus dropped only after COMMIT, even if the
-                // caller no longer waits.
-                Ok::<_, ApiError>((document, Some(record), stored))
+                // The result carries the guard of the stored file and the permits, which are thus dropped only after
+                // COMMIT, even if the caller no longer waits.
+                Ok::<_, ApiError>((document, Some(record), held))
             })
         })
         .await?;
-    drop(stored);
+    drop(held);
     state.jobs.wake();
     state.hub.publish(record.into_iter().collect());
     Ok(document)

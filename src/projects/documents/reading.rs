@@ -19,8 +19,13 @@ use super::events::record_event;
 use super::model::{Document, DocumentStatus};
 use super::store;
 use crate::db::{Conn, DbError};
+use crate::http::code::Code;
+use crate::http::error::ApiError;
+use crate::http::form::StoragePermit;
 use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, Turns};
 use crate::projects::state::Projects;
+use crate::quotas::model::UploadPurpose;
+use crate::quotas::permit::QuotaPermit;
 
 /// Why a document is not read whose stored file was changed, as a sentence for the user who uploaded it.
 const CHANGED: &str = "The stored file was changed after it was uploaded. Upload the document again.";
@@ -70,7 +75,10 @@ impl Handler for ParseDocumentHandler {
         let started = self.begin(payload.document_id, job).await.map_err(|error| error.to_string())?;
         let Some(document) = started else { return Ok(()) };
         let read = self.read(&document).await?;
-        Ok(self.end(&document, read, job).await?)
+        let (read, permit) = self.permitted(&document, read).await?;
+        self.end(&document, read, job).await?;
+        drop(permit);
+        Ok(())
     }
 
     /// Marks a document as FAILED when its job has failed for good: nothing would retry it.
@@ -134,6 +142,31 @@ impl ParseDocumentHandler {
         match self.reader.read(format, content.into_std().await).await {
             Err(unreadable) if unreadable.reason == UnreadableReason::Interrupted => Err(unreadable.message),
             read => Ok(read.map_err(|unreadable| unreadable.message)),
+        }
+    }
+
+    /// Asks for room for the text. A document whose text has none is not readable, and a disk that is nearly full is a
+    /// fault of the server.
+    async fn permitted(
+        &self,
+        document: &Document,
+        read: Result<ReadDocument, String>,
+    ) -> Result<(Result<ReadDocument, String>, Option<QuotaPermit>), String> {
+        let Ok(found) = read else { return Ok((read, None)) };
+        let permit = async {
+            let payer = self.state.payer(document.project_id).await?;
+            let mut permit = self.state.quotas.begin(payer, UploadPurpose::Usual, None).await?;
+            permit.cover(found.json.len() as u64).await?;
+            Ok::<_, ApiError>(permit)
+        };
+        match permit.await {
+            Ok(permit) => Ok((Ok(found), Some(permit))),
+            Err(full) if full.code == Code::QUOTA_EXCEEDED => {
+                Ok((Err(format!("There is no room for its text. {} Then upload it again.", full.message)), None))
+            }
+            // The project was deleted meanwhile.
+            Err(gone) if gone.code == Code::NOT_FOUND => Ok((Ok(found), None)),
+            Err(error) => Err(error.to_string()),
         }
     }
 

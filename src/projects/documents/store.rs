@@ -9,7 +9,7 @@ use diesel::{
 
 use super::model::{Document, DocumentStatus};
 use crate::db::schema::{document_texts, documents, runs};
-use crate::db::{At, Columns, Conn, DbError, Key, ROWS, RunQueryDsl, contains, is_found, is_wanted, page_of};
+use crate::db::{At, Columns, Conn, DbError, Key, ROWS, RunQueryDsl, contains, is_found, is_wanted, number, page_of};
 use crate::http::envelope::List;
 use crate::http::list::{Listing, Search};
 
@@ -112,19 +112,23 @@ pub async fn delete(conn: &mut Conn, id: Id<ids::Document>) -> Result<(), DbErro
     Ok(())
 }
 
-/// Stores the parser's output as JSON. An existing text is not replaced.
+/// Stores the parser's output as JSON, with its size. An existing text is not replaced.
 pub async fn insert_text(
     conn: &mut Conn,
     id: Id<ids::Document>,
     source_text: String,
     reader_version: String,
 ) -> Result<(), DbError> {
+    let bytes = number(source_text.len() as u64);
     let row = (
         document_texts::document_id.eq(Key(id)),
         document_texts::source_text.eq(source_text),
         document_texts::reader_version.eq(reader_version),
     );
-    diesel::insert_into(document_texts::table).values(row).on_conflict_do_nothing().execute(conn).await?;
+    if diesel::insert_into(document_texts::table).values(row).on_conflict_do_nothing().execute(conn).await? == 1 {
+        let sized = diesel::update(documents::table.find(Key(id))).set(documents::text_bytes.eq(bytes));
+        sized.execute(conn).await?;
+    }
     Ok(())
 }
 

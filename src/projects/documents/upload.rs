@@ -12,8 +12,10 @@ use utoipa::PartialSchema;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use super::model::FileName;
+use crate::access::policy::PathIds;
 use crate::api::idempotency;
 use crate::clients::files::Received;
+use crate::http::body_stream::announced_length;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, FieldError, MOST_FAULTS};
 use crate::http::fields::{Field, InvalidValue};
@@ -22,6 +24,8 @@ use crate::http::input::{Described, Input, Raw};
 use crate::http::mounted::{Mounted, Need};
 use crate::http::reason::Reason;
 use crate::projects::state::Projects;
+use crate::quotas::model::UploadPurpose;
+use crate::quotas::permit::QuotaPermit;
 
 /// How many files are sniffed for their format at once.
 static DETECTING: Semaphore = Semaphore::const_new(2);
@@ -32,6 +36,8 @@ pub struct DocumentUpload {
     pub file_name: FileName,
     pub format: Format,
     pub language: Language,
+    /// To store the file.
+    pub permit: QuotaPermit,
 }
 
 impl Input for DocumentUpload {
@@ -40,15 +46,17 @@ impl Input for DocumentUpload {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let mut parts = form::parts(request, body)?;
         let state = Projects::of(request)?;
+        let payer = state.payer(PathIds::of(request).id("projectId")?).await?;
+        let mut permit = state.quotas.begin(payer, UploadPurpose::Usual, announced_length(request)).await?;
         let mut form = Form::default();
         while let Some(part) = parts.next().await {
-            form.take(&state, part.map_err(unreadable)?).await?;
+            form.take(&state, part.map_err(unreadable)?, &mut permit).await?;
             // A response lists no more errors than this.
             if form.faults.len() >= MOST_FAULTS {
                 return Err(ApiError::invalid(form.faults));
             }
         }
-        form.upload().await
+        form.upload(permit).await
     }
 
     fn digest(&self) -> String {
@@ -91,7 +99,7 @@ struct Form {
 }
 
 impl Form {
-    async fn take(&mut self, state: &Projects, part: Part) -> Result<(), ApiError> {
+    async fn take(&mut self, state: &Projects, part: Part, permit: &mut QuotaPermit) -> Result<(), ApiError> {
         let name = part.name().unwrap_or_default().to_owned();
         if self.seen.contains(&name) {
             self.fault(&name, InvalidValue::of(Reason::Repeated, Reason::Repeated.sentence()));
@@ -105,8 +113,8 @@ impl Form {
                     |given| FileName::of(&given),
                 );
                 let file_name = file_name.map_err(|wrong| self.fault("file", wrong)).ok();
-                self.file =
-                    Some((form::file(part, &state.files, state.config.limits.document_bytes).await?, file_name));
+                let most = state.config.limits.document_bytes;
+                self.file = Some((form::file(part, &state.files, most, permit).await?, file_name));
             }
             "language" => {
                 let given = String::from_utf8_lossy(&small(part).await?).into_owned();
@@ -126,7 +134,7 @@ impl Form {
     }
 
     /// Checks the form as a whole. An unsupported format (415) takes precedence over invalid fields (422).
-    async fn upload(mut self) -> Result<DocumentUpload, ApiError> {
+    async fn upload(mut self, permit: QuotaPermit) -> Result<DocumentUpload, ApiError> {
         let Some((file, file_name)) = self.file.take() else {
             self.fault("file", InvalidValue::of(Reason::Required, Reason::Required.sentence()));
             return Err(ApiError::invalid(self.faults));
@@ -136,7 +144,8 @@ impl Form {
         if !self.faults.is_empty() {
             return Err(ApiError::invalid(self.faults));
         }
-        Ok(DocumentUpload { file, file_name, format, language: self.language.unwrap_or(Language::Auto) })
+        let language = self.language.unwrap_or(Language::Auto);
+        Ok(DocumentUpload { file, file_name, format, language, permit })
     }
 }
 

@@ -26,6 +26,7 @@ use crate::http::patch::Patch;
 use crate::http::reason::Reason;
 use crate::jobs::mail::QueuedEmail;
 use crate::meetings::invitations::calendar_updates::locale;
+use crate::quotas::model::CountedKind;
 use crate::projects;
 use crate::projects::events::topic;
 use crate::projects::model::Project;
@@ -182,6 +183,7 @@ async fn code_in_project(
 /// Stores feedback and tells the project's analysts.
 async fn submit(state: &Reviews, feedback: Feedback, request: RequestId) -> Result<StakeholderFeedback, ApiError> {
     let most = state.config.limits.feedback_per_author;
+    let counted = state.quotas.count(CountedKind::FeedbackOfProject, feedback.project_id.uuid(), 1).await?;
     let written = state.db.write(move |conn| {
         Box::pin(async move {
             let missing = || ApiError::of(Code::NOT_FOUND);
@@ -209,6 +211,7 @@ async fn submit(state: &Reviews, feedback: Feedback, request: RequestId) -> Resu
         })
     });
     let (feedback, record) = written.await?;
+    drop(counted);
     state.hub.publish(record.into_iter().collect());
     Ok(feedback.into())
 }

@@ -24,6 +24,7 @@ use crate::http::error::{ApiError, FieldError};
 use crate::http::reason::Reason;
 use crate::meetings::state::Meetings;
 use crate::meetings::{MeetingSnapshot, store as meetings};
+use crate::quotas::model::CountedKind;
 use crate::projects;
 use crate::projects::people::operations as people;
 
@@ -67,7 +68,10 @@ pub async fn invite(
     let tokens = input.invitees.iter().map(|_| OneTimeToken::generate()).collect::<Result<_, _>>()?;
     let batch =
         InvitationBatch { state: state.clone(), caller, meeting_id: meeting.state.id, input, tokens, now, request };
+    let (kind, more) = (CountedKind::InvitationsToMeeting, batch.input.invitees.len());
+    let counted = state.quotas.count(kind, meeting.state.id.uuid(), more).await?;
     let made = state.db.write(move |conn| Box::pin(batch.make(conn))).await?;
+    drop(counted);
     state.jobs.wake();
     Ok(made.into_iter().map(|invitation| MeetingInvitation::of(invitation, now)).collect())
 }

@@ -27,6 +27,7 @@ use crate::http::error::ApiError;
 use crate::jobs::mail::QueuedEmail;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
+use crate::quotas::model::CountedKind;
 use crate::projects::{must_be_active, store as projects};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -56,6 +57,7 @@ pub async fn add(
     let email = body.email.as_str().to_owned();
     let outbox = state.outbox.clone();
     let whole = state.clone();
+    let _counted = state.quotas.count(CountedKind::InvitationsToProject, project_id.uuid(), 1).await?;
     let invitation = state
         .db
         .write(move |conn| {
@@ -210,7 +212,7 @@ pub async fn preview(state: &Projects, token: &OneTimeToken) -> Result<ProjectIn
 ///
 /// # Errors
 /// 404 for an unknown token; 403 for an account with another address; 410 for an invitation that can no longer be
-/// accepted, or that was accepted by a user who is no longer a member; 409 in an archived project.
+/// accepted, or that was accepted by a user who is no longer a member; 409 in an archived project, and in one that has as many members as it may have.
 pub async fn accept(
     state: &Projects,
     caller: Caller,
@@ -224,6 +226,9 @@ pub async fn accept(
         state.db.read(move |conn| Box::pin(async move { invitations::by_token(conn, &token_hash).await })).await;
     let project_id = found.map_err(ApiError::from)?.ok_or_else(unknown)?.project_id;
     let now = state.now();
+    let is_new = state.roles.of(&state.db, project_id, caller.user_id).await?.is_none();
+    let more = usize::from(is_new);
+    let _counted = state.quotas.count(CountedKind::MembersOfProject, project_id.uuid(), more).await?;
     let member = settle(state, project_id, None, move |conn| {
         Box::pin(async move {
             let project = locked(conn, project_id).await?;

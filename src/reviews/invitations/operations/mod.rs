@@ -30,6 +30,7 @@ use crate::http::error::{ApiError, FieldError};
 use crate::http::list::Listing;
 use crate::http::reason::Reason;
 use crate::meetings::invitations::model::{LONGEST, Message};
+use crate::quotas::model::CountedKind;
 use crate::projects;
 use crate::projects::people::operations as people;
 use crate::reviews::state::Reviews;
@@ -116,7 +117,10 @@ pub async fn create(
     input.must_differ()?;
     let tokens = input.invitees.iter().map(|_| OneTimeToken::generate()).collect::<Result<_, _>>()?;
     let batch = ReviewInvitationBatch { state: state.clone(), caller, project_id, input, tokens, now, request };
+    let (kind, more) = (CountedKind::InvitationsToReview, batch.input.invitees.len());
+    let counted = state.quotas.count(kind, project_id.uuid(), more).await?;
     let made = state.db.write(move |conn| Box::pin(batch.make(conn))).await?;
+    drop(counted);
     state.jobs.wake();
     Ok(made.into_iter().map(|invitation| ProjectReviewInvitation::of(invitation, now)).collect())
 }

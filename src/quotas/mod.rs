@@ -1,0 +1,65 @@
+//! Quotas: how much a project, an account and the installation may store, and a reserve of free space on the disk.
+//!
+//! ```text
+//! upload --> QuotaPermit::cover(bytes) --> free space > reserve?  --> project, owner, installation: used + held <= limit?
+//!    `-- no: 507, before anything is written          `-- yes: held until the row is committed, then given back
+//! ```
+//! What is used is never stored by itself: it is the sum of the sizes that the rows of documents, recordings, exports and
+//! imports have. So it is right after a kill, a restore, and an upgrade, and what is deleted is given back with its row. Sums
+//! are taken seldom ([`tally`]): what was granted since the last one is added to it, and only what does not fit then makes
+//! another one. What is under way is held in memory, since one server alone writes to a database.
+//!
+//! Whoever uploads, it counts for the project and for the account that owns it: only its members can, and a stranger spends
+//! nobody's quota. Not counted by itself is what is bounded by something that is counted: transcripts by their recordings,
+//! results by their runs, and one avatar an account.
+
+pub mod free_space;
+pub mod model;
+pub mod operator;
+pub mod permit;
+mod store;
+pub mod tally;
+
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use self::free_space::FreeSpace;
+use self::tally::Tallies;
+use crate::config::{self, Config};
+use crate::db::Db;
+
+pub use self::store::StoredBytes;
+
+/// The quotas of the installation. Clones share one state.
+#[derive(Clone)]
+pub struct Quotas(Arc<QuotasParts>);
+
+pub struct QuotasParts {
+    settings: config::Quotas,
+    db: Db,
+    tallies: Tallies,
+    pub free_space: FreeSpace,
+}
+
+impl Quotas {
+    #[must_use]
+    pub fn new(config: &Config, db: Db) -> Self {
+        let mut folders = vec![config.server.data.clone()];
+        let embedded = config.database.url.strip_prefix("sqlite://").map(PathBuf::from);
+        folders.extend(embedded.and_then(|file| file.parent().map(PathBuf::from)));
+        Self(Arc::new(QuotasParts {
+            settings: config.quotas.clone(),
+            db,
+            tallies: Tallies::default(),
+            free_space: FreeSpace::new(folders, &config.storage),
+        }))
+    }
+}
+
+impl Deref for Quotas {
+    type Target = QuotasParts;
+    fn deref(&self) -> &QuotasParts {
+        &self.0
+    }
+}

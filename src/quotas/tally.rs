@@ -1,0 +1,142 @@
+//! How much is used of each quota: the sum of the rows, and what was granted since it was taken.
+//!
+//! A permit is given back only after its row was committed, and what is held is read before a sum is taken. So each byte that is
+//! stored or under way is in the one or the other, and those that are in both make a tally too high until the next sum. Nothing
+//! is granted that does not fit a tally that is right or too high: uploads at once can't exceed a limit together.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::model::{QuotaKey, QuotaRefusal};
+use super::store;
+use crate::db::{Db, DbError};
+use crate::http::error::ApiError;
+
+/// After this time another sum is taken, since some things change without a permit: who owns a project, and the limits that an
+/// operator sets.
+const AGE: Duration = Duration::from_secs(10);
+/// The sum of the whole installation is taken no more often, even if something does not fit.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How many tallies are remembered.
+const MOST: usize = 10_000;
+
+#[derive(Default)]
+pub struct Tallies(Mutex<HashMap<QuotaKey, Arc<Tally>>>);
+
+#[derive(Default)]
+struct Tally {
+    /// Of all permits that were not given back yet.
+    held: AtomicU64,
+    sum: tokio::sync::Mutex<Option<Sum>>,
+}
+
+/// What was found when the sum was taken, and what was granted since.
+#[derive(Debug, Clone, Copy)]
+struct Sum {
+    used: u64,
+    limit: Option<u64>,
+    granted: u64,
+    at: Instant,
+}
+
+impl Sum {
+    /// How much more may be granted.
+    fn room(&self, grace: u64) -> u64 {
+        let limit = self.limit.map_or(u64::MAX, |limit| limit.saturating_add(grace));
+        limit.saturating_sub(self.used.saturating_add(self.granted))
+    }
+}
+
+/// How much is wanted: `least` or nothing, and up to `most`.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    pub least: u64,
+    pub most: u64,
+    /// How far it may go beyond the limit.
+    pub grace: u64,
+}
+
+impl Tallies {
+    /// Holds a part of a quota. `limit` is that of the settings.
+    ///
+    /// # Errors
+    /// [`QuotaRefusal`] as an `ApiError` where it does not fit; otherwise the database error.
+    pub async fn hold(&self, db: &Db, key: QuotaKey, limit: Option<u64>, wanted: Wanted) -> Result<Held, ApiError> {
+        let tally = self.tally(key);
+        let mut sum = tally.sum.lock().await;
+        let known = sum.filter(|sum| sum.at.elapsed() < AGE);
+        let is_enough = |sum: &Sum| {
+            let is_new = key == QuotaKey::InstallationBytes && sum.at.elapsed() < PAUSE;
+            is_new || sum.room(wanted.grace) >= wanted.least
+        };
+        let mut now = match known.filter(is_enough) {
+            Some(known) => known,
+            None => {
+                // Before the sum: what is given back from here on may be in it.
+                let (held, at) = (tally.held.load(Ordering::SeqCst), Instant::now());
+                let found = db.read(move |conn| Box::pin(store::used(conn, key))).await;
+                let (used, own) = found.map_err(|failed: DbError| ApiError::from(failed))?;
+                // What an operator has set counts, and there 0 is no limit too.
+                let limit = own.map_or(limit, |own| Some(own).filter(|own| *own > 0));
+                Sum { used, limit, granted: held, at }
+            }
+        };
+        let room = now.room(wanted.grace);
+        if room < wanted.least {
+            *sum = Some(now);
+            let limit = now.limit.unwrap_or_default();
+            return Err(QuotaRefusal { key, used: now.used.saturating_add(now.granted), limit }.into());
+        }
+        let amount = wanted.most.max(wanted.least).min(room);
+        now.granted = now.granted.saturating_add(amount);
+        *sum = Some(now);
+        tally.held.fetch_add(amount, Ordering::SeqCst);
+        drop(sum);
+        Ok(Held { tally, amount })
+    }
+
+    fn tally(&self, key: QuotaKey) -> Arc<Tally> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MOST && !all.contains_key(&key) {
+            // Whatever is held keeps its tally.
+            all.retain(|_, tally| Arc::strong_count(tally) > 1);
+        }
+        Arc::clone(all.entry(key).or_default())
+    }
+}
+
+/// A part of a quota that is held until it is dropped.
+pub struct Held {
+    tally: Arc<Tally>,
+    amount: u64,
+}
+
+impl Held {
+    #[must_use]
+    pub const fn amount(&self) -> u64 {
+        self.amount
+    }
+
+    /// Takes over what another one holds of the same quota.
+    pub fn absorb(&mut self, mut more: Self) {
+        self.amount += more.amount;
+        more.amount = 0;
+    }
+
+    /// Gives back what is beyond `amount`.
+    pub fn shrink_to(&mut self, amount: u64) {
+        let surplus = self.amount.saturating_sub(amount);
+        self.amount -= surplus;
+        self.tally.held.fetch_sub(surplus, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.tally.held.fetch_sub(self.amount, Ordering::SeqCst);
+    }
+}
