@@ -30,6 +30,9 @@ pub mod analysis;
 pub mod api;
 pub mod backup;
 pub mod clients;
+#[cfg(test)]
+#[path = "pipeline/complexity.rs"]
+mod complexity;
 pub mod config;
 pub mod core;
 pub mod db;

@@ -12,6 +12,8 @@ mod demo;
 mod models_command;
 
 use clap::{Parser, Subcommand};
+use colloquy::accounts::profile::decoder;
+use colloquy::analysis::imports;
 use colloquy::api::openapi;
 use colloquy::config::{Config, Overrides};
 use colloquy::{routes, wiring};
@@ -97,7 +99,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs this process as a child of a server, to parse one document or to work on one run, and returns its exit code.
+/// Runs this process as a child of a server, to parse one file of a user or to work on one run, and returns its exit code.
 /// Returns `None` when the process was not started by a server.
 fn child_of_a_server() -> Option<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -106,6 +108,10 @@ fn child_of_a_server() -> Option<ExitCode> {
         [readers::VERB, task @ ..] => readers::ReadTask::of_arguments(task).map(readers::child_main),
         [media::VERB, task @ ..] => media::ProbeTask::of_arguments(task).map(media::child_main),
         [speech::VERB, task @ ..] => speech::SpeechTask::of_arguments(task).map(speech::child_main),
+        [imports::child::VERB, task @ ..] => {
+            imports::child::ImportTask::of_arguments(task).map(imports::child::child_main)
+        }
+        [decoder::VERB, task @ ..] => decoder::DecodeTask::of_arguments(task).map(decoder::child_main),
         [process::VERB, allowance @ ..] => Allowance::of_arguments(allowance).map(process::child_main),
         _ => None,
     }

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::profile::decoder::PictureDecoder;
 use super::sessions::refresh_locks::RefreshLocks;
 use crate::access::state::Gate;
 use crate::clients::files::Files;
@@ -23,6 +24,7 @@ pub struct AccountsParts {
     pub passwords: Passwords,
     /// The file store of avatars, separate from the files of projects.
     pub avatars: Files,
+    pub pictures: PictureDecoder,
 }
 
 impl Accounts {

@@ -116,46 +116,54 @@ enum OpenMark {
 
 /// The marks that are open in the line, outermost first.
 #[derive(Default)]
-struct OpenMarks(Vec<OpenMark>);
+struct OpenMarks {
+    open: Vec<OpenMark>,
+    /// How many of them are isolates.
+    isolates: usize,
+}
 
 impl OpenMarks {
     fn take(&mut self, mark: char, cleaned: &mut String) {
         match mark {
-            POP_FORMATTING => match self.0.last() {
+            POP_FORMATTING => match self.open.last() {
                 Some(OpenMark::Embedding) => self.close_last(cleaned),
-                Some(OpenMark::Dropped) => drop(self.0.pop()),
+                Some(OpenMark::Dropped) => drop(self.open.pop()),
                 Some(OpenMark::Isolate) | None => {}
             },
+            // Where no isolate is open there is nothing to look for, however many others are.
             POP_ISOLATE => {
-                if let Some(index) = self.0.iter().rposition(|open| *open == OpenMark::Isolate) {
-                    while self.0.len() > index {
-                        self.close_last(cleaned);
-                    }
+                let outside = self.isolates.saturating_sub(1);
+                while self.isolates > outside {
+                    self.close_last(cleaned);
                 }
             }
-            '\u{202d}' | '\u{202e}' => self.0.push(OpenMark::Dropped),
-            _ if self.0.len() >= DEEPEST => {}
+            '\u{202d}' | '\u{202e}' => self.open.push(OpenMark::Dropped),
+            _ if self.open.len() >= DEEPEST => {}
             '\u{202a}' | '\u{202b}' => {
-                self.0.push(OpenMark::Embedding);
+                self.open.push(OpenMark::Embedding);
                 cleaned.push(mark);
             }
             _ => {
-                self.0.push(OpenMark::Isolate);
+                self.open.push(OpenMark::Isolate);
+                self.isolates += 1;
                 cleaned.push(mark);
             }
         }
     }
 
     fn close_last(&mut self, cleaned: &mut String) {
-        match self.0.pop() {
-            Some(OpenMark::Isolate) => cleaned.push(POP_ISOLATE),
+        match self.open.pop() {
+            Some(OpenMark::Isolate) => {
+                self.isolates -= 1;
+                cleaned.push(POP_ISOLATE);
+            }
             Some(OpenMark::Embedding) => cleaned.push(POP_FORMATTING),
             Some(OpenMark::Dropped) | None => {}
         }
     }
 
     fn close_all(&mut self, cleaned: &mut String) {
-        while !self.0.is_empty() {
+        while !self.open.is_empty() {
             self.close_last(cleaned);
         }
     }

@@ -84,6 +84,14 @@ pub fn forbid_new_processes() -> io::Result<()> {
     setrlimit(Resource::NPROC, 0, 0)
 }
 
+/// Limits the length of the files that this process writes (`RLIMIT_FSIZE`), for a child whose standard output is a file.
+///
+/// # Errors
+/// Returns the operating system's error; the child must not do any work then.
+pub fn limit_written_bytes(bytes: u64) -> io::Result<()> {
+    setrlimit(Resource::FSIZE, bytes, bytes)
+}
+
 /// How a child ended without giving an answer.
 #[derive(Debug)]
 pub enum ChildExit {
@@ -128,6 +136,22 @@ pub async fn answer(mut child: Child, wall: Duration, most: u64) -> Result<Vec<u
     // `kill` also waits for the exit, so that the child's slot becomes free only when the process is gone.
     let _ = child.kill().await;
     output_or_exit
+}
+
+/// Waits for the exit of a child whose standard output is a file. The child no longer runs when this returns; dropping the
+/// future kills it.
+///
+/// # Errors
+/// Returns how the child ended if it did not exit successfully within `wall`.
+pub async fn end_of(mut child: Child, wall: Duration) -> Result<(), ChildExit> {
+    let status = timeout(wall, child.wait()).await;
+    let _ = child.kill().await;
+    match status {
+        Err(_) => Err(ChildExit::TimedOut),
+        Ok(Err(_)) => Err(ChildExit::Crashed),
+        Ok(Ok(status)) if status.success() => Ok(()),
+        Ok(Ok(status)) => Err(classify(status)),
+    }
 }
 
 async fn read_output(child: &mut Child, most: u64) -> Result<Vec<u8>, ChildExit> {

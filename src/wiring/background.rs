@@ -12,6 +12,7 @@ use super::states::States;
 use super::{others, sweeps};
 use crate::accounts::{endings, profile};
 use crate::analysis::exports::making::MakeExportHandler;
+use crate::analysis::imports::planner::ImportPlanner;
 use crate::analysis::imports::reading::ReadImportHandler;
 use crate::analysis::operator::CancelRunHandler;
 use crate::analysis::proposals::forgetting::ForgetProposalDraftsHandler;
@@ -89,7 +90,7 @@ pub fn handlers(states: &States, data: &Path) -> Result<Handlers, String> {
         .with(CancelRunHandler { state: analysis.clone() })
         .with(ForgetProposalDraftsHandler { state: analysis.clone() })
         .with(MakeExportHandler { state: analysis.clone() })
-        .with(ReadImportHandler { state: analysis.clone() })
+        .with(ReadImportHandler { state: analysis.clone(), planner: ImportPlanner::new(program.clone()) })
         .with(ExportStoriesHandler { state: states.trackers.clone() })
         .with(GroundItemsAgainHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })

@@ -23,6 +23,7 @@ use crate::access::tickets::Tickets;
 use crate::access::token::Tokens;
 use crate::accounts::profile::deletion::{AccountDeletion, DeletionHooks};
 use crate::accounts::sessions::refresh_locks::RefreshLocks;
+use crate::accounts::profile::decoder::PictureDecoder;
 use crate::accounts::state::{Accounts, AccountsParts};
 use crate::analysis::audience::RunAudience;
 use crate::analysis::ends::{Ends, FilesToRead};
@@ -197,6 +198,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         google: others::log_in_provider(&settings, &core.url)?,
         passwords: Passwords::new(&settings.accounts)?,
         avatars: others::files(bucket.as_ref(), files::AVATARS, &data).await?,
+        pictures: PictureDecoder::new(analysers::program()?),
         gate: gate.clone(),
     });
 

@@ -10,9 +10,9 @@ use async_trait::async_trait;
 use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 
-use super::picture::{self, Unusable};
+use super::decoder::Undecoded;
+use super::picture::Unusable;
 use super::store;
 use super::upload::AvatarUpload;
 use crate::access::policy::{Loaded, PathIds, Resource};
@@ -30,8 +30,6 @@ use crate::jobs::{self, Handler, Job, JobError, JobPayload, Jobs, RetryPolicy, T
 
 /// How many pictures may wait to be decoded; further uploads get 429.
 const WAITING: usize = 16;
-/// One picture is decoded at a time: the largest takes up to 300 MB of memory.
-static DECODING: Semaphore = Semaphore::const_new(1);
 static PERMITS: Semaphore = Semaphore::const_new(1 + WAITING);
 /// After this time an upload has its row, or never gets one.
 const SETTLED: Duration = Duration::from_secs(3600);
@@ -69,7 +67,7 @@ pub async fn upload(
     request: RequestId,
 ) -> Result<Profile, ApiError> {
     let AvatarUpload(file, mut permit) = upload;
-    let face = made(file).await?;
+    let face = made(state, file).await?;
     permit.cover(face.len() as u64).await?;
     let mut incoming = state.avatars.receive().await.map_err(|error| ApiError::of_write(&error))?;
     incoming.write(&face).await.map_err(|error| ApiError::of_write(&error))?;
@@ -104,21 +102,15 @@ pub async fn upload(
     Ok(Profile::from(&account))
 }
 
-async fn made(file: Received) -> Result<Vec<u8>, ApiError> {
+async fn made(state: &Accounts, file: Received) -> Result<Vec<u8>, ApiError> {
     let _permit = PERMITS.try_acquire().map_err(|_| ApiError::too_many(Duration::from_secs(1)))?;
-    let decoding = DECODING.acquire().await.map_err(ApiError::internal)?;
-    let bytes = file.read().await.map_err(ApiError::unavailable)?;
-    let made = spawn_blocking(move || {
-        // The permit is held by the blocking task itself, which goes on when the client disconnects.
-        let made = picture::face(&bytes);
-        drop(decoding);
-        made
-    });
-    let made = made.await.unwrap_or_else(|panic| {
-        tracing::warn!(%panic, "the image decoder panicked");
-        Err(Unusable::Damaged)
-    });
-    made.map_err(|unusable| {
+    let picture = file.open().await.map_err(ApiError::unavailable)?.into_std().await;
+    let made = state.pictures.face(picture).await;
+    made.map_err(|undecoded| {
+        let unusable = match undecoded {
+            Undecoded::Unusable(unusable) => unusable,
+            Undecoded::Interrupted(why) => return ApiError::unavailable(why),
+        };
         let field = |message: &str| ApiError::field("file", Reason::InvalidValue, message);
         match unusable {
             Unusable::OtherType => {

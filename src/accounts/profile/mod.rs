@@ -1,7 +1,7 @@
 //! The profile of an account: its data, avatar and password, and the deletion of the account.
 //!
 //! ```text
-//! uploadAvatar ── decoded within limits ── 512 × 512, re-encoded ── file store ── users.avatar
+//! uploadAvatar ── decoded in a process with limits ── 512 × 512, re-encoded ── file store ── users.avatar
 //! changePassword ── proof ── every other session ends
 //! deleteAccount ── proof ── single-member projects deleted ── transaction: pseudonymized ── jobs: personal data erased
 //! ```
@@ -9,6 +9,7 @@
 //! its id, which then belongs to no user.
 
 pub mod avatar;
+pub mod decoder;
 pub mod deletion;
 mod emails;
 pub mod erase;

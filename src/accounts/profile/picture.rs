@@ -96,6 +96,8 @@ mod tests {
     use proptest::prelude::*;
     use std::io::Cursor;
 
+    use crate::complexity::assert_linear;
+
     fn encoded(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
         let shade = |x: u32, y: u32| Rgb([(x % 251) as u8, (y % 241) as u8, 90]);
         let mut bytes = Vec::new();
@@ -116,6 +118,14 @@ mod tests {
     #[test]
     fn one_pixel_more_than_the_longest_side_is_refused_before_it_is_unpacked() {
         assert_eq!(face(&encoded(1, 20_001, ImageFormat::Png)), Err(Unusable::TooLarge));
+    }
+
+    #[test]
+    fn a_picture_is_decoded_in_proportion_to_its_pixels() {
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP] {
+            let tall = |n: usize| encoded(400, u32::try_from(n).unwrap(), format);
+            assert_linear(&format!("{format:?}"), 400, tall, |bytes| face(bytes));
+        }
     }
 
     proptest! {

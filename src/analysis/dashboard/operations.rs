@@ -134,6 +134,21 @@ pub async fn stored(
     Ok(Some(StoredDashboard { run_id, etag, result, changed }))
 }
 
+/// Returns the stored result of a run as it is stored, for those who parse it elsewhere, and whether the dashboard also shows the
+/// items of the run that people accepted since: that of the newest run does. `None` if the run has no result.
+///
+/// # Errors
+/// Only database errors.
+pub async fn unparsed(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    run_id: Id<Run>,
+) -> Result<Option<(String, bool)>, DbError> {
+    let newest = store::newest_successful(conn, project_id).await?;
+    let is_newest = newest.is_some_and(|run| run.id == run_id);
+    Ok(results::result(conn, run_id).await?.map(|stored| (stored.result, is_newest)))
+}
+
 /// Finds the run whose dashboard is meant: the given one, or the newest successful one. `None` if no run of the project was
 /// successful.
 ///

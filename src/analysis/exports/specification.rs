@@ -37,8 +37,8 @@ pub fn specification(project: &Project, dashboard: ResultsDashboard, names: &Has
             out_of_scope: dashboard.summary.out_of_scope,
             assumptions: dashboard.summary.assumptions,
         },
-        requirements: dashboard.requirements.into_iter().map(|one| requirement(one, names)).collect(),
-        user_stories: dashboard.user_stories.into_iter().map(|one| user_story(one, names)).collect(),
+        requirements: dashboard.requirements.into_iter().map(|one| requirement_entry(one, names)).collect(),
+        user_stories: dashboard.user_stories.into_iter().map(|one| user_story_entry(one, names)).collect(),
         risks: dashboard
             .risks
             .into_iter()
@@ -90,7 +90,9 @@ pub fn specification(project: &Project, dashboard: ResultsDashboard, names: &Has
     }
 }
 
-fn requirement(one: Requirement, names: &HashMap<Uuid, String>) -> RequirementEntry {
+/// Describes a requirement; `names` has the names of the sources.
+#[must_use]
+pub fn requirement_entry(one: Requirement, names: &HashMap<Uuid, String>) -> RequirementEntry {
     RequirementEntry {
         id: one.id.to_string(),
         code: one.code,
@@ -113,7 +115,9 @@ fn requirement(one: Requirement, names: &HashMap<Uuid, String>) -> RequirementEn
     }
 }
 
-fn user_story(one: UserStory, names: &HashMap<Uuid, String>) -> UserStoryEntry {
+/// Describes a user story; `names` has the names of the sources.
+#[must_use]
+pub fn user_story_entry(one: UserStory, names: &HashMap<Uuid, String>) -> UserStoryEntry {
     let (tracker_key, tracker_url) = one.tracker_issue.map(|issue| (issue.key, issue.url)).unzip();
     UserStoryEntry {
         id: one.id.to_string(),

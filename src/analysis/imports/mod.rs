@@ -1,8 +1,10 @@
 //! Imports: a file that was exported from here and changed elsewhere, or ReqIF of another program, comes back as proposals.
 //!
 //! ```text
-//! upload --> row READING + job --> reader --> comparison with the project's items --> drafts --> OPEN proposals, row READY, event
-//!     `------ waits for a moment, so that small files are in the answer ---------------------------------------^
+//!                                  child process: reader --> comparison with the project's items
+//!                                       |                        |
+//! upload --> row READING + job ---------'                      drafts --> OPEN proposals, row READY, event
+//!     `------ waits for a moment, so that small files are in the answer ----------------^
 //! ```
 //! Nothing of the project changes before somebody accepts a proposal. An item of the file is the one of the project that has
 //! its id, otherwise the one that has its code. What differs is proposed as CHANGED, with what the file does not speak of as it
@@ -14,12 +16,17 @@
 //! that it is not accepted without `If-Match`. A later import supersedes what earlier ones propose for the same items; runs
 //! leave it alone, and it leaves alone what runs propose.
 //!
-//! The file is read by a job, one at a time, and goes once it is read. A job that is cut off begins anew, without the drafts
+//! The file is read by a job, one at a time, in a process with limits on memory and time, and goes once it is read. The server parses
+//! nothing of it; it gives the process the project's items page by page, and takes the proposals some at a time. A file at which the
+//! process fails has FAILED, and is not tried again. A job that is cut off begins anew, without the drafts
 //! that it had written: proposals become visible all at once.
 
+pub mod child;
+pub mod exchange;
 pub mod files;
 pub mod model;
 pub mod operations;
+pub mod planner;
 pub mod planning;
 pub mod reading;
 pub mod routes;

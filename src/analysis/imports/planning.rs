@@ -1,4 +1,5 @@
-//! Plans what a file would change: compares it with the project's items and drafts proposals. Nothing is read or written here.
+//! Plans what a file would change: compares it with the project's items and drafts proposals. Nothing is read or written here; the
+//! time that it takes is in proportion to the file and to the items.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +7,7 @@ use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
 use exports::import::{
-    ChangedEntry, ComparisonEntry, EntryKind, Imported, ImportedRequirement, ImportedUserStory, NotUnderstood, compare,
+    ChangedEntry, Comparison, ComparisonEntry, EntryKind, Imported, ImportedRequirement, ImportedUserStory, compare,
 };
 use exports::specification::Specification;
 use pipeline::engine;
@@ -14,40 +15,86 @@ use uuid::Uuid;
 
 use super::model::{ImportNote, ImportReport, MissingItem};
 use super::wording::{LinkedRequirements, changed_requirement, changed_story, new_requirement, new_story};
-use crate::analysis::dashboard::model::ResultsDashboard;
-use crate::analysis::exports::specification::specification;
+use crate::analysis::exports::specification::{requirement_entry, user_story_entry};
 use crate::analysis::proposals::model::{ProposalKind, ProposalTarget};
 use crate::analysis::proposals::store::drafts::ProposalDraft;
-use crate::analysis::results::Kind;
 use crate::analysis::results::items::content_key;
 use crate::analysis::results::project_item::ProjectItem;
-use crate::projects::model::Project;
+use crate::analysis::results::{Kind, item_of};
 
 /// The most proposals that an import makes: as many as a run has items.
 const MOST_PROPOSALS: usize = 20_000;
+/// The most bytes that these have, before and after.
+pub const MOST_PROPOSED_BYTES: usize = 128 * 1024 * 1024;
 /// The most entries of a list of the report.
 const MOST_LISTED: usize = 1_000;
 
-/// An item of the project.
-pub struct PresentItem {
-    pub item: ProjectItem,
+/// An item of the project. Its body is parsed again where the file changes it: most items stay as they are.
+struct PresentItem {
+    kind: Kind,
+    id: Uuid,
+    code: String,
     /// As it is stored.
-    pub body: String,
-    pub text_key: String,
+    body: String,
+    text_key: String,
+    written_key: String,
 }
 
 /// What a file is compared with.
 pub struct ImportGround {
-    pub project: Project,
-    pub items: Vec<PresentItem>,
+    items: Vec<PresentItem>,
+    /// The items in the words of the comparison.
+    current: Specification,
     /// The items on the dashboard of the run.
-    pub shown: HashSet<Uuid>,
-    pub run_id: Id<Run>,
-    pub now: Time,
+    shown: HashSet<Uuid>,
+    run_id: Id<Run>,
+    now: Time,
+}
+
+impl ImportGround {
+    #[must_use]
+    pub fn new(run_id: Id<Run>, now: Time, shown: HashSet<Uuid>) -> Self {
+        Self { items: Vec::new(), current: Specification::default(), shown, run_id, now }
+    }
+
+    /// Adds an item of the project as it is stored. `is_shown_by_run` tells whether those of the run are on its dashboard.
+    ///
+    /// # Errors
+    /// Returns a message for a body that can't be parsed.
+    pub fn add(
+        &mut self,
+        target: ProposalTarget,
+        text_key: String,
+        body: String,
+        is_shown_by_run: bool,
+    ) -> Result<(), String> {
+        let kind = match target {
+            ProposalTarget::Requirement => Kind::Requirement,
+            ProposalTarget::UserStory => Kind::UserStory,
+        };
+        let mut item = item_of(kind, &body).map_err(|error| error.to_string())?;
+        let (id, code) = (item.id(), item.code().to_owned());
+        if is_shown_by_run && item.run_id() == self.run_id {
+            self.shown.insert(id);
+        }
+        let written_key = written_key(&item);
+        match &mut item {
+            // Sources are not compared, and are most of an item.
+            ProjectItem::Requirement(one) => one.sources.clear(),
+            ProjectItem::UserStory(one) => one.sources.clear(),
+        }
+        match item {
+            ProjectItem::Requirement(one) => self.current.requirements.push(requirement_entry(one, &HashMap::new())),
+            ProjectItem::UserStory(one) => self.current.user_stories.push(user_story_entry(one, &HashMap::new())),
+        }
+        self.items.push(PresentItem { kind, id, code, body, text_key, written_key });
+        Ok(())
+    }
 }
 
 /// What an import proposes and reports.
 pub struct ImportPlan {
+    /// Requirements first.
     pub drafts: Vec<(ProposalTarget, ProposalDraft)>,
     pub report: ImportReport,
 }
@@ -56,8 +103,9 @@ pub struct ImportPlan {
 ///
 /// # Errors
 /// A sentence for the person who uploads the file.
-pub fn plan(ground: &ImportGround, imported: &Imported) -> Result<ImportPlan, String> {
-    let comparison = compare(&current(ground), imported);
+pub fn plan(ground: &ImportGround, imported: Imported) -> Result<ImportPlan, String> {
+    let comparison = compare(&ground.current, &imported);
+    drop(imported);
     if comparison.changed.len() + comparison.new_requirements.len() + comparison.new_user_stories.len() > MOST_PROPOSALS
     {
         return Err(format!("The file changes more than {MOST_PROPOSALS} items. Split it."));
@@ -75,19 +123,7 @@ pub fn plan(ground: &ImportGround, imported: &Imported) -> Result<ImportPlan, St
     let is_shown = |entry: &&ComparisonEntry| entry.id.parse().is_ok_and(|id: Uuid| ground.shown.contains(&id));
     let missing: Vec<&ComparisonEntry> = comparison.missing.iter().filter(is_shown).collect();
     planner.unchanged += comparison.unchanged.len();
-    Ok(planner.end(&missing, comparison.not_understood))
-}
-
-/// All items of the project in the words of the comparison.
-fn current(ground: &ImportGround) -> Specification {
-    let mut all = ResultsDashboard::empty(ground.project.id, ground.now);
-    for known in &ground.items {
-        match known.item.clone() {
-            ProjectItem::Requirement(one) => all.requirements.push(one),
-            ProjectItem::UserStory(one) => all.user_stories.push(one),
-        }
-    }
-    specification(&ground.project, all, &HashMap::new())
+    Ok(planner.end(&missing, &comparison))
 }
 
 struct Planner<'a> {
@@ -97,30 +133,35 @@ struct Planner<'a> {
     worded: HashMap<String, (Uuid, String)>,
     linked: LinkedRequirements,
     drafts: Vec<(ProposalTarget, ProposalDraft)>,
+    bytes_left: usize,
     new: usize,
     unchanged: usize,
     notes: Vec<ImportNote>,
+    /// How many there are beyond those.
+    more_notes: usize,
 }
 
 impl<'a> Planner<'a> {
     fn new(ground: &'a ImportGround) -> Self {
-        let requirements = ground.items.iter().filter(|known| matches!(known.item, ProjectItem::Requirement(_)));
+        let requirements = ground.items.iter().filter(|known| known.kind == Kind::Requirement);
         let mut worded = HashMap::new();
         for known in &ground.items {
-            let named = || (known.item.id(), known.item.code().to_owned());
+            let named = || (known.id, known.code.clone());
             // By the words that the analysis found, and by those that people made of them.
             worded.insert(known.text_key.clone(), named());
-            worded.entry(written_key(&known.item)).or_insert_with(named);
+            worded.entry(known.written_key.clone()).or_insert_with(named);
         }
         Self {
             ground,
-            by_id: ground.items.iter().map(|known| (known.item.id(), known)).collect(),
+            by_id: ground.items.iter().map(|known| (known.id, known)).collect(),
             worded,
-            linked: requirements.map(|known| (known.item.id().to_string(), known.item.id())).collect(),
+            linked: requirements.map(|known| (known.id.to_string(), known.id)).collect(),
             drafts: Vec::new(),
+            bytes_left: MOST_PROPOSED_BYTES,
             new: 0,
             unchanged: 0,
             notes: Vec::new(),
+            more_notes: 0,
         }
     }
 
@@ -170,14 +211,15 @@ impl<'a> Planner<'a> {
             return Err(format!("{} is not an item of the project.", head.code));
         };
         let now = self.ground.now;
-        let changed = match &known.item {
+        let before = item_of(known.kind, &known.body).map_err(|error| error.to_string())?;
+        let changed = match &before {
             ProjectItem::Requirement(one) => changed_requirement(one, fields, now).map(ProjectItem::Requirement),
             ProjectItem::UserStory(one) => changed_story(one, fields, &self.linked, now).map(ProjectItem::UserStory),
         };
         match changed {
             Err(wrong) => self.note(&head.code, left_out(&wrong)),
             // What differs is written otherwise, and means the same.
-            Ok(changed) if changed == known.item => self.unchanged += 1,
+            Ok(changed) if changed == before => self.unchanged += 1,
             Ok(changed) => {
                 if !matched_by_id {
                     self.note(&head.code, "It was recognised by its code alone.".to_owned());
@@ -204,6 +246,12 @@ impl<'a> Planner<'a> {
         target_version: Option<i64>,
         text_key: String,
     ) -> Result<(), String> {
+        let after_body = serde_json::to_string(after).map_err(|error| error.to_string())?;
+        let taken = after_body.len() + before.map_or(0, |known| known.body.len());
+        self.bytes_left = self.bytes_left.checked_sub(taken).ok_or_else(|| {
+            let most = MOST_PROPOSED_BYTES / (1024 * 1024);
+            format!("What the file changes has more than {most} MiB of text. Split it.")
+        })?;
         let draft = ProposalDraft {
             id: Id::generate(),
             item_id: after.id(),
@@ -212,26 +260,34 @@ impl<'a> Planner<'a> {
             content_key: content_key(after),
             target_version,
             before: before.map(|known| known.body.clone()),
-            after: Some(serde_json::to_string(after).map_err(|error| error.to_string())?),
+            after: Some(after_body),
         };
         self.drafts.push((Kind::of_item(after).into(), draft));
         Ok(())
     }
 
     fn note(&mut self, place: &str, message: String) {
+        if self.notes.len() >= MOST_LISTED {
+            self.more_notes += 1;
+            return;
+        }
         self.notes.push(ImportNote { place: place.to_owned(), message });
     }
 
-    fn end(self, missing: &[&ComparisonEntry], not_understood: Vec<NotUnderstood>) -> ImportPlan {
+    fn end(mut self, missing: &[&ComparisonEntry], comparison: &Comparison) -> ImportPlan {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        let read = not_understood.into_iter().map(|note| ImportNote { place: note.place, message: note.reason });
-        let notes: Vec<ImportNote> = self.notes.into_iter().chain(read).collect();
+        let more_notes = self.more_notes + comparison.more_not_understood;
+        let mut notes = self.notes;
+        let read = comparison.not_understood.iter();
+        notes.extend(read.map(|note| ImportNote { place: note.place.clone(), message: note.reason.clone() }));
+        // Each kind stays in the order of the file.
+        self.drafts.sort_by_key(|(target, _)| *target);
         let mut report = ImportReport::default();
         report.counts.new = count(self.new);
         report.counts.changed = count(self.drafts.len() - self.new);
         report.counts.unchanged = count(self.unchanged);
         report.counts.missing = count(missing.len());
-        report.counts.notes = count(notes.len());
+        report.counts.notes = count(notes.len() + more_notes);
         report.missing = missing.iter().take(MOST_LISTED).filter_map(|entry| missing_item(entry)).collect();
         report.notes = notes.into_iter().take(MOST_LISTED).collect();
         ImportPlan { drafts: self.drafts, report }
@@ -263,10 +319,10 @@ fn missing_item(entry: &ComparisonEntry) -> Option<MissingItem> {
 
 #[cfg(test)]
 mod tests {
-    use actors::language::Language;
     use exports::import::ImportedCriterion;
 
     use super::*;
+    use crate::complexity::assert_linear;
 
     fn demand(id: &str, statement: &str) -> ImportedRequirement {
         let some = |text: &str| Some(text.to_owned());
@@ -288,12 +344,10 @@ mod tests {
         let (run_id, now) = (Id::generate(), Time::from_millis(1_764_000_000_000).unwrap());
         let mut one = new_requirement(&demand("", statement), run_id, now).unwrap();
         one.code = "REQ-001".to_owned();
-        let (shown, item) = (HashSet::from([one.id]), ProjectItem::Requirement(one));
-        let body = serde_json::to_string(&item).unwrap();
-        let new = Project::new(Id::generate(), Id::generate(), "Clinic".to_owned(), now);
-        let project = Project { language: Language::En, ..new };
-        let items = vec![PresentItem { item, body, text_key: "words-of-a-finding".to_owned() }];
-        ImportGround { project, items, shown, run_id, now }
+        let mut ground = ImportGround::new(run_id, now, HashSet::new());
+        let body = serde_json::to_string(&ProjectItem::Requirement(one)).unwrap();
+        ground.add(ProposalTarget::Requirement, "words-of-a-finding".to_owned(), body, true).unwrap();
+        ground
     }
 
     #[test]
@@ -307,15 +361,15 @@ mod tests {
                 demand("_wrong", &"x".repeat(6_000)),
             ],
             user_stories: vec![story("see a list", &["_here", "_new", "_wrong"]), story("see it again", &["_twice"])],
-            not_understood: Vec::new(),
+            ..Imported::default()
         };
-        let ImportPlan { drafts, report } = plan(&ground, &imported).unwrap();
+        let ImportPlan { drafts, report } = plan(&ground, imported).unwrap();
         let [(_, requirement), (_, first), (_, second)] = drafts.as_slice() else { panic!("{drafts:?}") };
         let covers = |draft: &ProposalDraft| {
             let item: serde_json::Value = serde_json::from_str(draft.after.as_deref().unwrap()).unwrap();
             item["requirementIds"].clone()
         };
-        assert_eq!(covers(first), serde_json::json!([ground.items[0].item.id(), requirement.item_id]));
+        assert_eq!(covers(first), serde_json::json!([ground.items[0].id, requirement.item_id]));
         assert_eq!(covers(second), serde_json::json!([requirement.item_id]));
 
         assert_eq!((report.counts.new, report.counts.missing), (3, 1));
@@ -323,5 +377,53 @@ mod tests {
         assert_eq!(places, ["_here", "_twice", "_wrong"]);
         assert_eq!(report.notes[0].message, "It has the words of REQ-001. It is not taken over.");
         assert_eq!(report.notes[1].message, "It has the words of an item before it. It is not taken over.");
+    }
+
+    /// A project with `n` items of each kind, and a file that changes, repeats and adds to all of them.
+    fn ladder(n: usize) -> (ImportGround, Imported) {
+        let (run_id, now) = (Id::generate(), Time::from_millis(1_764_000_000_000).unwrap());
+        let mut ground = ImportGround::new(run_id, now, HashSet::new());
+        let mut imported = Imported::default();
+        let mut known = Vec::new();
+        for at in 0..n {
+            let mut one = new_requirement(&demand("", &format!("The desk must print list {at}.")), run_id, now).unwrap();
+            one.code = format!("REQ-{at}");
+            known.push(one.id.to_string());
+            imported.requirements.push(demand(&known[at], &format!("The desk must show list {at}.")));
+            imported.requirements.push(demand(&format!("_new{at}"), &format!("The ward must show list {at}.")));
+            imported.requirements.push(demand(&format!("_twice{at}"), "The ward must show one list."));
+            let body = serde_json::to_string(&ProjectItem::Requirement(one)).unwrap();
+            ground.add(ProposalTarget::Requirement, format!("key{at}"), body, true).unwrap();
+        }
+        for at in 0..n {
+            let covered = [&*known[at], &*known[(at * 7) % n], "_new0", "nowhere"];
+            imported.user_stories.push(story(&format!("see list {at}"), &covered));
+        }
+        (ground, imported)
+    }
+
+    #[test]
+    fn a_file_is_planned_in_proportion_to_its_items_and_those_of_the_project() {
+        assert_linear("plans", 200, ladder, |(ground, imported)| plan(ground, imported.clone()));
+        // One story names all requirements: those are too many for it, and are looked at once all the same.
+        let one_story = |n| {
+            let (ground, mut imported) = ladder(n);
+            let named: Vec<String> = imported.requirements.iter().filter_map(|one| one.id.clone()).collect();
+            let named: Vec<&str> = named.iter().chain(&named).map(String::as_str).collect();
+            imported.user_stories = vec![story("see everything", &named)];
+            (ground, imported)
+        };
+        assert_linear("links of a story", 200, one_story, |(ground, imported)| plan(ground, imported.clone()));
+        let is_read = |n| {
+            let (ground, _) = ladder(n);
+            let items = ground.items.into_iter().map(|one| (one.kind.into(), one.text_key, one.body));
+            items.collect::<Vec<(ProposalTarget, String, String)>>()
+        };
+        assert_linear("items of a project", 200, is_read, |items| {
+            let now = Time::from_millis(1_764_000_000_000).unwrap();
+            let mut ground = ImportGround::new(Id::generate(), now, HashSet::new());
+            items.iter().for_each(|(target, key, body)| ground.add(*target, key.clone(), body.clone(), true).unwrap());
+            ground
+        });
     }
 }

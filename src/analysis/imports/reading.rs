@@ -1,6 +1,8 @@
-//! The job that reads the file of an import and proposes what it would change.
+//! The job that has the file of an import read and proposes what it would change.
 
-use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use actors::event_kind::EventKind;
@@ -8,30 +10,23 @@ use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use async_trait::async_trait;
-use exports::import::{ImportFault, Imported, read_reqif, read_xlsx};
 use serde::{Deserialize, Serialize};
-use tokio::io::AsyncReadExt;
 use tokio::task::spawn_blocking;
-use uuid::Uuid;
 
-use super::model::{ImportCompleted, ImportFormat, ImportStatus, ItemImport};
-use super::planning::{ImportGround, ImportPlan, plan};
+use super::exchange::{GroundHead, GroundItem, write_line};
+use super::model::{ImportCompleted, ImportReport, ImportStatus, ItemImport};
+use super::planner::{ImportPlanner, PlannedImport, Unplanned};
 use super::store::{self, StoredImport};
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::proposals::model::ProposalTarget;
-use crate::analysis::proposals::store::drafts::{
-    Drafter, ProposalDraft, forget_page_of_import, insert_drafts, publish_import,
-};
+use crate::analysis::proposals::store::drafts::{Drafter, forget_page_of_import, insert_drafts, publish_import};
+use crate::analysis::results::store::Kind;
 use crate::analysis::state::Analysis;
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, DbError, events};
-use crate::http::error::ApiError;
 use crate::jobs::{Handler, Job, JobError, JobOutcome, JobPayload, Turns};
 use crate::projects;
 use crate::projects::events::topic;
-
-/// How many proposals are written in one transaction.
-const BATCH: usize = 200;
 
 /// Reads the file of an import.
 #[derive(Serialize, Deserialize)]
@@ -48,6 +43,7 @@ impl JobPayload for ReadImport {
 /// Runs [`ReadImport`].
 pub struct ReadImportHandler {
     pub state: Analysis,
+    pub planner: ImportPlanner,
 }
 
 /// Why nothing is proposed.
@@ -67,7 +63,7 @@ impl From<DbError> for Unread {
 impl Handler for ReadImportHandler {
     type Payload = ReadImport;
 
-    /// Each holds a file, and all items of a project, in memory.
+    /// Each has a process of its own, which holds a file and all items of a project in memory.
     fn concurrency(&self) -> usize {
         1
     }
@@ -83,7 +79,7 @@ impl Handler for ReadImportHandler {
         let Some(StoredImport { import, sha256: Some(sha256), .. }) = found else { return Ok(()) };
         let ended = match self.propose(&import, &sha256).await {
             Ok(None) => return Ok(()),
-            Ok(Some(plan)) => ItemImport { status: ImportStatus::Ready, report: Some(plan.report), ..import },
+            Ok(Some(report)) => ItemImport { status: ImportStatus::Ready, report: Some(report), ..import },
             Err(Unread::Again(why)) => return Err(JobError::Again(why)),
             Err(Unread::ForGood(why)) => failed(import, why),
         };
@@ -116,14 +112,27 @@ impl Handler for ReadImportHandler {
     }
 }
 
+impl From<Unplanned> for Unread {
+    fn from(unplanned: Unplanned) -> Self {
+        match unplanned {
+            Unplanned::Refused(why) => Self::ForGood(why),
+            Unplanned::Interrupted(why) => Self::Again(why),
+        }
+    }
+}
+
+impl From<io::Error> for Unread {
+    fn from(error: io::Error) -> Self {
+        Self::Again(error.to_string())
+    }
+}
+
 impl ReadImportHandler {
-    /// Reads the file and writes the drafts of what it would change; `None` if the project is gone.
-    async fn propose(&self, import: &ItemImport, sha256: &str) -> Result<Option<ImportPlan>, Unread> {
-        let imported = self.read(sha256, import.format).await?;
-        let Some(ground) = self.ground(import).await? else { return Ok(None) };
-        let planned = spawn_blocking(move || plan(&ground, &imported)).await;
-        let planned = planned.map_err(|error| Unread::Again(error.to_string()))?;
-        let mut planned = planned.map_err(Unread::ForGood)?;
+    /// Has the file read and writes the drafts of what it would change; `None` if the project is gone.
+    async fn propose(&self, import: &ItemImport, sha256: &str) -> Result<Option<ImportReport>, Unread> {
+        let folder = self.state.config.server.data.clone();
+        let Some(input) = self.input(import, sha256, folder.clone()).await? else { return Ok(None) };
+        let planned = self.planner.plan(import.format, input, tempfile::tempfile_in(folder)?).await?;
         // Those of a try that was cut off.
         let id = import.id.uuid();
         let stopping = self.state.tasks.stopping();
@@ -131,57 +140,68 @@ impl ReadImportHandler {
         if stopping.is_cancelled() {
             return Err(Unread::Again("the server is stopping".to_owned()));
         }
-        self.draft(import, std::mem::take(&mut planned.drafts)).await?;
-        Ok(Some(planned))
+        self.draft(import, planned).await.map(Some)
     }
 
-    async fn read(&self, sha256: &str, format: ImportFormat) -> Result<Imported, Unread> {
-        let again = |error: std::io::Error| Unread::Again(error.to_string());
-        let mut file = self.state.imports.files.open(sha256).await.map_err(again)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).await.map_err(again)?;
-        let read = spawn_blocking(move || match format {
-            ImportFormat::Xlsx => read_xlsx(&bytes),
-            ImportFormat::Reqif => read_reqif(&bytes),
-        });
-        let read = read.await.map_err(|error| Unread::Again(error.to_string()))?;
-        read.map_err(|fault: ImportFault| Unread::ForGood(fault.to_string()))
-    }
-
-    /// Reads what the file is compared with, as of one moment.
-    async fn ground(&self, import: &ItemImport) -> Result<Option<ImportGround>, Unread> {
+    /// What the child reads: what the file is compared with, as of one moment, and the file. It has no name, so that nothing of it is
+    /// left by a server that is killed.
+    async fn input(&self, import: &ItemImport, sha256: &str, folder: PathBuf) -> Result<Option<File>, Unread> {
         let (project_id, run_id, now) = (import.project_id, import.run_id, self.state.now());
         let read = async move |conn: &mut Conn| {
-            let Some(project) = projects::store::find(conn, project_id).await? else { return Ok(None) };
-            let dashboard = dashboards::stored(conn, project_id, Some(run_id)).await?;
-            Ok::<_, DbError>(Some((project, dashboard, store::all_items(conn, project_id).await?)))
+            if projects::store::find(conn, project_id).await?.is_none() {
+                return Ok(None);
+            }
+            let mut ground = BufWriter::new(tempfile::tempfile_in(folder).map_err(unwritten)?);
+            let dashboard = dashboards::unparsed(conn, project_id, run_id).await?;
+            let (dashboard, shows_accepted) = dashboard.unwrap_or_default();
+            let head = GroundHead { run_id, now, dashboard_bytes: dashboard.len() as u64, shows_accepted };
+            write_line(&mut ground, &head).and_then(|()| ground.write_all(dashboard.as_bytes())).map_err(unwritten)?;
+            drop(dashboard);
+            for kind in [Kind::Requirement, Kind::UserStory] {
+                let mut after = 0;
+                loop {
+                    let page = store::items_after(conn, project_id, kind, after, PAGE).await?;
+                    let Some((last, ..)) = page.last() else { break };
+                    after = *last;
+                    for (_, text_key, body) in page {
+                        let item: GroundItem = (kind.into(), text_key, body);
+                        write_line(&mut ground, &item).map_err(unwritten)?;
+                    }
+                }
+            }
+            ground.write_all(b"\n").and_then(|()| ground.flush()).map_err(unwritten)?;
+            ground.into_inner().map(Some).map_err(|error| unwritten(error.into_error()))
         };
-        let found = self.state.db.read(move |conn| Box::pin(conn.transaction(read))).await?;
-        let Some((project, dashboard, items)) = found else { return Ok(None) };
-        let shown = spawn_blocking(move || {
-            let Some(dashboard) = dashboard else { return Ok(HashSet::new()) };
-            let dashboard = dashboard.parse()?;
-            let requirements = dashboard.requirements.iter().map(|one| one.id);
-            Ok(requirements.chain(dashboard.user_stories.iter().map(|one| one.id)).collect::<HashSet<Uuid>>())
+        let ground = self.state.db.read(move |conn| Box::pin(conn.transaction(read))).await?;
+        let Some(mut input) = ground else { return Ok(None) };
+        let mut file = self.state.imports.files.open(sha256).await?.into_std().await;
+        let appended = spawn_blocking(move || {
+            io::copy(&mut file, &mut input)?;
+            input.rewind()?;
+            Ok::<_, io::Error>(input)
         });
-        let shown = shown.await.map_err(|error| Unread::Again(error.to_string()))?;
-        let shown = shown.map_err(|error: ApiError| Unread::Again(error.message))?;
-        Ok(Some(ImportGround { project, items, shown, run_id, now }))
+        Ok(Some(appended.await.map_err(|error| Unread::Again(error.to_string()))??))
     }
 
-    async fn draft(&self, import: &ItemImport, drafts: Vec<(ProposalTarget, ProposalDraft)>) -> Result<(), Unread> {
+    /// Writes the proposals, some at a time; returns what is reported.
+    async fn draft(&self, import: &ItemImport, mut planned: PlannedImport) -> Result<ImportReport, Unread> {
         let drafter =
             Drafter { project_id: import.project_id, run_id: import.run_id, import_id: Some(import.id.uuid()) };
-        let (mut requirements, mut stories) = (Vec::new(), Vec::new());
-        for (target, draft) in drafts {
-            match target {
-                ProposalTarget::Requirement => requirements.push(draft),
-                ProposalTarget::UserStory => stories.push(draft),
+        loop {
+            let read = spawn_blocking(move || planned.next_drafts().map(|drafts| (drafts, planned)));
+            let read = read.await.map_err(|error| Unread::Again(error.to_string()))?;
+            let (drafts, rest) = read.map_err(Unread::Again)?;
+            planned = rest;
+            if drafts.is_empty() {
+                return Ok(planned.report);
             }
-        }
-        for (target, drafts) in [(ProposalTarget::Requirement, requirements), (ProposalTarget::UserStory, stories)] {
-            for some in drafts.chunks(BATCH) {
-                let (some, now) = (some.to_vec(), self.state.now());
+            let now = self.state.now();
+            for target in [ProposalTarget::Requirement, ProposalTarget::UserStory] {
+                let of_target = drafts.iter().filter(|(of, _)| *of == target);
+                let some: Vec<_> = of_target.map(|(_, draft)| draft.clone()).collect();
+                if some.is_empty() {
+                    continue;
+                }
                 let inserted = self.state.db.write(move |conn| {
                     let some = some.clone();
                     Box::pin(async move { insert_drafts(conn, drafter, target, some, now).await })
@@ -189,8 +209,11 @@ impl ReadImportHandler {
                 inserted.await?;
             }
         }
-        Ok(())
     }
+}
+
+fn unwritten(error: io::Error) -> DbError {
+    DbError::Broken(format!("what an import is compared with can't be written down: {error}"))
 }
 
 fn failed(import: ItemImport, why: String) -> ItemImport {

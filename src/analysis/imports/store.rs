@@ -6,8 +6,6 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 
 use super::KEPT;
 use super::model::{ImportStatus, ItemImport};
-use super::planning::PresentItem;
-use crate::analysis::results::item_of;
 use crate::analysis::results::store::Kind;
 use crate::db::schema::item_imports as table;
 use crate::db::schema::items;
@@ -131,16 +129,15 @@ pub async fn kept(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>,
     Ok(kept.into_iter().flatten().collect())
 }
 
-/// All items of a project, each kind in the order of its codes.
-pub async fn all_items(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<PresentItem>, DbError> {
-    let mut all = Vec::new();
-    for kind in [Kind::Requirement, Kind::UserStory] {
-        let own = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::kind.eq(kind.as_str()));
-        let rows: Vec<(String, String)> =
-            own.order(items::number.asc()).select((items::text_key, items::body)).load(conn).await?;
-        for (text_key, body) in rows {
-            all.push(PresentItem { item: item_of(kind, &body)?, body, text_key });
-        }
-    }
-    Ok(all)
+/// Items of a project of one kind whose numbers come after one, in their order: each with its number, its text key and its body.
+pub async fn items_after(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    kind: Kind,
+    number: i64,
+    most: i64,
+) -> Result<Vec<(i64, String, String)>, DbError> {
+    let own = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::kind.eq(kind.as_str()));
+    let page = own.filter(items::number.gt(number)).order(items::number.asc()).limit(most);
+    Ok(page.select((items::number, items::text_key, items::body)).load(conn).await?)
 }

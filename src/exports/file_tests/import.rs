@@ -15,7 +15,7 @@ use crate::import::{
 const FOREIGN: &str = include_str!("foreign.reqif");
 
 /// A document around the parts of `REQ-IF-CONTENT`.
-fn document(content: &str) -> String {
+pub(super) fn document(content: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <REQ-IF xmlns=\"http://www.omg.org/spec/ReqIF/20110401/reqif.xsd\" xmlns:xhtml=\"http://www.w3.org/1999/xhtml\">\
@@ -23,7 +23,7 @@ fn document(content: &str) -> String {
     )
 }
 
-fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+pub(super) fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in files {
         archive.start_file(*name, SimpleFileOptions::default()).unwrap();
@@ -89,6 +89,7 @@ fn a_file_of_another_program_is_read_and_what_it_has_beyond_is_listed() {
             note("line 101", "Relations of type “traces to” are not used."),
             note("line 111", "A relation of type “contradicts” links objects that it cannot link here."),
         ],
+        more_not_understood: 0,
     };
     assert_eq!(imported.requirements, expected.requirements);
     assert_eq!(imported.user_stories, expected.user_stories);
@@ -208,7 +209,7 @@ fn bombs_are_refused() {
 }
 
 /// What the project itself would be as a file.
-fn as_file(specification: &Specification) -> Imported {
+pub(super) fn as_file(specification: &Specification) -> Imported {
     let requirements = specification.requirements.iter().map(|one| ImportedRequirement {
         id: Some(one.id.clone()),
         code: Some(one.code.clone()),
@@ -249,7 +250,7 @@ fn as_file(specification: &Specification) -> Imported {
         workflow_status: Some(one.workflow_status.clone()),
         place: one.code.clone(),
     });
-    Imported { requirements: requirements.collect(), user_stories: user_stories.collect(), not_understood: Vec::new() }
+    Imported { requirements: requirements.collect(), user_stories: user_stories.collect(), ..Imported::default() }
 }
 
 /// Each changed item with the names of the fields that differ.

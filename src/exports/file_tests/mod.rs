@@ -2,6 +2,7 @@
 
 mod docx;
 mod import;
+mod import_complexity;
 mod reqif;
 pub(crate) mod samples;
 mod workbooks;

@@ -1,4 +1,5 @@
-//! How large a file that comes back may be, and how it is unpacked within these bounds.
+//! How large a file that comes back may be, and how it is unpacked within these bounds. What there may be many of is counted while it is
+//! read, and refused at the first one too many: a bound that is looked at afterwards has let everything into memory.
 
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
@@ -6,7 +7,7 @@ use std::io::{Cursor, Read};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::ImportFault;
+use super::{ImportFault, quoted};
 
 /// Of the file as it is uploaded, in bytes.
 pub const MAX_FILE_BYTES: usize = 50 * 1024 * 1024;
@@ -16,10 +17,96 @@ pub(crate) const MAX_UNPACKED_BYTES: u64 = 200 * 1024 * 1024;
 pub(crate) const MAX_ARCHIVE_FILES: usize = 1_000;
 /// Of the elements in all XML of a file. A requirement has about 60 of them.
 pub(crate) const MAX_ELEMENTS: usize = 4_000_000;
+/// Of the attributes of one element. Programs write some twenty.
+pub(crate) const MAX_ATTRIBUTES: usize = 1_000;
 /// Of open elements within each other.
 pub(crate) const MAX_DEPTH: usize = 200;
-/// Of requirements and user stories together.
+/// Of requirements and user stories together; in a workbook, whose rows they are, with their acceptance criteria.
 pub(crate) const MAX_ITEMS: usize = 50_000;
+/// Of the pieces in which a workbook holds long texts.
+pub(crate) const MAX_TEXT_PIECES: usize = 50_000;
+/// Of the texts that the cells of a workbook share. An item has a dozen.
+pub(crate) const MAX_SHARED_TEXTS: usize = 1_000_000;
+/// Of the parts that a workbook names.
+pub(crate) const MAX_PARTS: usize = 10_000;
+/// Of what the objects of ReqIF are made of: types, attributes, words.
+pub(crate) const MAX_DEFINITIONS: usize = 50_000;
+/// Of the values of all objects of ReqIF. An object has a dozen.
+pub(crate) const MAX_VALUES: usize = 1_000_000;
+/// Of the relations between the objects of ReqIF.
+pub(crate) const MAX_RELATIONS: usize = 200_000;
+/// Of the items that other items name: what a requirement conflicts with, what a story covers.
+pub(crate) const MAX_LINKS: usize = 200_000;
+/// Of the acceptance criteria of all stories of ReqIF.
+pub(crate) const MAX_CRITERIA: usize = 200_000;
+/// Of an id, a code, or the name of a type or an attribute, in bytes. Many items repeat one.
+pub(crate) const MAX_NAME_BYTES: usize = 1_000;
+
+/// Counts things up to their bound.
+pub(crate) struct Tally {
+    most: usize,
+    seen: usize,
+    refusal: &'static str,
+}
+
+impl Tally {
+    /// `refusal` is what is said of too many, with `{}` in place of the bound.
+    pub(crate) const fn up_to(most: usize, refusal: &'static str) -> Self {
+        Self { most, seen: 0, refusal }
+    }
+
+    /// Counts one more.
+    pub(crate) fn count(&mut self) -> Result<(), String> {
+        self.seen += 1;
+        if self.seen > self.most {
+            return Err(self.refusal.replace("{}", &self.most.to_string()));
+        }
+        Ok(())
+    }
+}
+
+/// What the items of a file may have together.
+pub(crate) struct ItemBudget {
+    links: Tally,
+    criteria: Tally,
+    text_bytes_left: u64,
+}
+
+impl Default for ItemBudget {
+    fn default() -> Self {
+        Self {
+            links: Tally::up_to(MAX_LINKS, "The file has more than {} links between items."),
+            criteria: Tally::up_to(MAX_CRITERIA, "The file has more than {} acceptance criteria."),
+            text_bytes_left: MAX_UNPACKED_BYTES,
+        }
+    }
+}
+
+impl ItemBudget {
+    pub(crate) fn links(&mut self, links: impl Iterator<Item = String>) -> Result<Vec<String>, String> {
+        links.map(|link| self.links.count().and_then(|()| name(link))).collect()
+    }
+
+    pub(crate) fn criterion(&mut self) -> Result<(), String> {
+        self.criteria.count()
+    }
+
+    /// Many items may share one text: what they take together is bounded as if each had its own.
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), String> {
+        let taken = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        let left = self.text_bytes_left.checked_sub(taken);
+        self.text_bytes_left = left.ok_or("The texts of all items together are larger than a file may be.")?;
+        Ok(())
+    }
+}
+
+/// An id, a code or a name that is not longer than one may be.
+pub(crate) fn name(name: String) -> Result<String, String> {
+    if name.len() > MAX_NAME_BYTES {
+        return Err(format!("An id, a code or a name in the file is longer than {MAX_NAME_BYTES} bytes: {}.", quoted(&name)));
+    }
+    Ok(name)
+}
 
 /// An archive whose parts are read within one common bound.
 pub(crate) struct BoundedArchive<'a> {

@@ -7,8 +7,11 @@
 mod fields;
 mod index;
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
+use super::notes::NoteList;
 use super::{Imported, ImportedRequirement, ImportedUserStory, NotUnderstood, quoted};
 use crate::specification::{RequirementEntry, Specification, UserStoryEntry};
 use fields::Differences;
@@ -24,7 +27,9 @@ pub struct Comparison {
     pub unchanged: Vec<ComparisonEntry>,
     /// In the project and not in the file.
     pub missing: Vec<ComparisonEntry>,
+    /// As in [`Imported`].
     pub not_understood: Vec<NotUnderstood>,
+    pub more_not_understood: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -88,7 +93,10 @@ pub struct CriterionWording {
 
 /// Sets a file beside the current state of the project.
 pub fn compare(current: &Specification, imported: &Imported) -> Comparison {
-    let mut comparison = Comparison { not_understood: imported.not_understood.clone(), ..Comparison::default() };
+    let mut comparison = OpenComparison {
+        notes: NoteList::of(&imported.not_understood, imported.more_not_understood),
+        found: Comparison::default(),
+    };
     let mut index = ProjectIndex::new(current, imported);
     for found in &imported.requirements {
         comparison.add_requirement(&mut index, found);
@@ -96,11 +104,17 @@ pub fn compare(current: &Specification, imported: &Imported) -> Comparison {
     for found in &imported.user_stories {
         comparison.add_user_story(&mut index, found);
     }
-    comparison.missing = index.unseen();
-    comparison
+    let (not_understood, more_not_understood) = comparison.notes.into_parts();
+    Comparison { missing: index.unseen(), not_understood, more_not_understood, ..comparison.found }
 }
 
-impl Comparison {
+/// A comparison that is being made.
+struct OpenComparison {
+    notes: NoteList,
+    found: Comparison,
+}
+
+impl OpenComparison {
     fn add_requirement(&mut self, index: &mut ProjectIndex<'_>, found: &ImportedRequirement) {
         match index.requirement(found) {
             Match::Item { item, by_id } => {
@@ -124,7 +138,7 @@ impl Comparison {
                 if found.duplicate_of.is_some() || found.conflicts_with.as_ref().is_some_and(|ids| !ids.is_empty()) {
                     self.note(&found.place, "Duplicates and conflicts of a new requirement are not taken over.".into());
                 }
-                self.new_requirements.push(found.clone());
+                self.found.new_requirements.push(found.clone());
             }
         }
     }
@@ -151,7 +165,7 @@ impl Comparison {
                         "The status of a new user story is not taken over: it starts in review.".into(),
                     );
                 }
-                self.new_user_stories.push(ImportedUserStory { requirement_ids: links, ..found.clone() });
+                self.found.new_user_stories.push(ImportedUserStory { requirement_ids: links, ..found.clone() });
             }
         }
     }
@@ -164,19 +178,22 @@ impl Comparison {
         Differences(fields): Differences,
     ) {
         if fields.is_empty() {
-            self.unchanged.push(entry);
+            self.found.unchanged.push(entry);
         } else {
-            self.changed.push(ChangedEntry { entry, matched_by_id, current_version, version_in_file, fields });
+            self.found.changed.push(ChangedEntry { entry, matched_by_id, current_version, version_in_file, fields });
         }
     }
 
     /// The ids that links mean; those that mean nothing are noted.
     fn resolved(&mut self, index: &ProjectIndex<'_>, links: &[String], place: &str) -> Vec<String> {
-        let mut resolved = Vec::with_capacity(links.len());
+        let (mut resolved, mut seen) = (Vec::with_capacity(links.len()), HashSet::with_capacity(links.len()));
         for link in links {
             match index.requirement_id(link) {
-                Some(id) if resolved.contains(&id) => {}
-                Some(id) => resolved.push(id),
+                Some(id) if seen.contains(&id) => {}
+                Some(id) => {
+                    seen.insert(id.clone());
+                    resolved.push(id);
+                }
                 None => self.note(place, format!("The link to {} leads to no requirement.", quoted(link))),
             }
         }
@@ -207,7 +224,7 @@ impl Comparison {
     }
 
     fn note(&mut self, place: &str, reason: String) {
-        self.not_understood.push(NotUnderstood { place: place.to_owned(), reason });
+        self.notes.add(place, &reason);
     }
 }
 

@@ -5,10 +5,12 @@
 
 mod bounds;
 mod comparison;
+mod notes;
 mod reqif;
 mod xlsx;
 mod xml;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,7 @@ pub use bounds::MAX_FILE_BYTES;
 pub use comparison::{
     ChangedEntry, Comparison, ComparisonEntry, CriterionWording, EntryKind, FieldDifference, FieldValue, compare,
 };
+pub use notes::MOST_NOTES;
 
 /// What a file says. An absent field (`None`) is one that the file has no place for: it is not compared. An empty text is one that the file
 /// leaves empty.
@@ -27,7 +30,10 @@ pub use comparison::{
 pub struct Imported {
     pub requirements: Vec<ImportedRequirement>,
     pub user_stories: Vec<ImportedUserStory>,
+    /// The first of them, up to [`MOST_NOTES`].
     pub not_understood: Vec<NotUnderstood>,
+    /// How many there are beyond those.
+    pub more_not_understood: usize,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -110,11 +116,12 @@ pub struct ImportFault {
 
 impl ImportFault {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: None }
+        Self { message: cut(&message.into(), LONGEST_REASON).into_owned(), place: None }
     }
 
     pub(crate) fn at(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: Some(place.into()) }
+        let place = cut(&place.into(), LONGEST_PLACE).into_owned();
+        Self { place: Some(place), ..Self::new(message) }
     }
 }
 
@@ -142,8 +149,28 @@ pub fn read_xlsx(bytes: &[u8]) -> Result<Imported, ImportFault> {
 /// A text of the file within a message: in one line, and not longer than a line.
 fn quoted(text: &str) -> String {
     const SHOWN: usize = 60;
-    let line = clean_line(text);
+    // Many messages may quote one text: of a long one only the beginning is looked at.
+    const LOOKED_AT: usize = 16 * SHOWN;
+    let beginning = text.char_indices().nth(LOOKED_AT).map_or(text, |(end, _)| text.get(..end).unwrap_or(text));
+    let line = clean_line(beginning);
     let shown: String = line.chars().take(SHOWN).collect();
-    let ellipsis = if shown.len() < line.len() { "…" } else { "" };
+    let ellipsis = if shown.len() < line.len() || beginning.len() < text.len() { "…" } else { "" };
     format!("“{shown}{ellipsis}”")
+}
+
+/// How long a place is at most, in characters: files and sheets have names of any length, and many items repeat them.
+const LONGEST_PLACE: usize = 200;
+/// How long a message is at most, in characters: those of XML quote the names of elements.
+const LONGEST_REASON: usize = 500;
+
+/// A text that may be long, up to a number of characters.
+fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    // No more characters than bytes.
+    if text.len() <= most {
+        return text.into();
+    }
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
+    }
 }

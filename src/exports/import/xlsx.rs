@@ -9,39 +9,55 @@ mod workbook;
 
 use std::collections::HashMap;
 
-use self::workbook::{SheetRow, WorkbookReader, column_name};
-use super::bounds::MAX_ITEMS;
-use super::{ImportFault, Imported, NotUnderstood};
+use self::workbook::{SheetCell, SheetRow, WorkbookReader, column_name};
+use super::bounds::{ItemBudget, MAX_ITEMS, MAX_NAME_BYTES, MAX_TEXT_PIECES, Tally};
+use super::notes::NoteList;
+use super::{ImportFault, Imported, LONGEST_PLACE, cut};
 use crate::text::clean;
 use crate::words::Label;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Imported, ImportFault> {
     let mut workbook = WorkbookReader::open(bytes)?;
-    let mut notes = Vec::new();
+    let mut notes = NoteList::default();
+    let mut rows = RowBounds::default();
     let mut sheets = Vec::new();
-    for name in workbook.sheet_names() {
-        let Some(label) = label_of_sheet(&name) else {
-            notes.push(note(&name, "This sheet is not one of those that are exported: it is not read."));
+    for (position, name) in workbook.sheet_names().iter().enumerate() {
+        let Some(label) = label_of_sheet(name) else {
+            notes.add(name, "This sheet is not one of those that are exported: it is not read.");
             continue;
         };
         if READ_SHEETS.contains(&label) {
-            sheets.push(ImportedSheet::new(label, &name, workbook.rows(&name)?, &mut notes));
+            let mut sheet = ImportedSheet::new(label, name);
+            workbook.rows(position, |row| sheet.add(row, &mut rows, &mut notes))?;
+            sheets.push(sheet);
         }
     }
+    // What its cells need of it is in the rows.
+    drop(workbook);
     if !sheets.iter().any(|sheet| matches!(sheet.label, Label::Requirements | Label::UserStories)) {
         return Err(ImportFault::new(
             "The workbook has no sheet of requirements or user stories that was exported from here.",
         ));
     }
-    let items =
-        sheets.iter().filter(|sheet| sheet.label != Label::LongTexts).map(|sheet| sheet.rows.len()).sum::<usize>();
-    if items > MAX_ITEMS {
-        return Err(ImportFault::new(format!("The workbook has more than {MAX_ITEMS} items.")));
-    }
     let mut continuations = Continuations::of(&sheets);
-    let mut imported = items::read(&sheets, &mut continuations, &mut notes);
-    imported.not_understood = notes;
+    let mut imported = items::read(sheets, &mut continuations, &mut notes)?;
+    (imported.not_understood, imported.more_not_understood) = notes.into_parts();
     Ok(imported)
+}
+
+/// How many rows all sheets may have together.
+struct RowBounds {
+    items: Tally,
+    pieces: Tally,
+}
+
+impl Default for RowBounds {
+    fn default() -> Self {
+        Self {
+            items: Tally::up_to(MAX_ITEMS, "The workbook has more than {} items."),
+            pieces: Tally::up_to(MAX_TEXT_PIECES, "The workbook has more than {} pieces of long texts."),
+        }
+    }
 }
 
 /// What the other sheets say follows from these, or is not taken over from files.
@@ -49,6 +65,10 @@ const READ_SHEETS: [Label; 4] = [Label::Requirements, Label::UserStories, Label:
 
 /// `Requirements`, or `Requirements (2)` where one sheet was not enough.
 fn label_of_sheet(name: &str) -> Option<Label> {
+    // Excel writes 31 characters at most.
+    if name.len() > MAX_NAME_BYTES {
+        return None;
+    }
     let base = match name.rsplit_once(" (") {
         Some((base, number)) if number.strip_suffix(')').is_some_and(|number| number.parse::<u32>().is_ok()) => base,
         _ => name,
@@ -56,38 +76,71 @@ fn label_of_sheet(name: &str) -> Option<Label> {
     Label::SECTIONS.into_iter().find(|label| label.is_written(base))
 }
 
-fn note(place: &str, reason: impl Into<String>) -> NotUnderstood {
-    NotUnderstood { place: place.to_owned(), reason: reason.into() }
-}
-
 struct ImportedSheet {
     label: Label,
     name: String,
-    columns: Vec<(Label, usize)>,
+    /// Known once its first row is read.
+    columns: Option<Vec<(Label, usize)>>,
     rows: Vec<SheetRow>,
 }
 
 impl ImportedSheet {
-    fn new(label: Label, name: &str, rows: Vec<SheetRow>, notes: &mut Vec<NotUnderstood>) -> Self {
-        let known = items::columns_of(label);
+    fn new(label: Label, name: &str) -> Self {
+        Self { label, name: cut(name, LONGEST_PLACE).into_owned(), columns: None, rows: Vec::new() }
+    }
+
+    fn columns(&self) -> &[(Label, usize)] {
+        self.columns.as_deref().unwrap_or_default()
+    }
+
+    /// Takes a row: the first one names the columns, and of the others only their cells are kept.
+    fn add(&mut self, row: SheetRow, bounds: &mut RowBounds, notes: &mut NoteList) -> Result<(), ImportFault> {
+        let Some(columns) = &self.columns else {
+            self.columns = Some(self.named_columns(row.cells, notes));
+            return Ok(());
+        };
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let counted = if self.label == Label::LongTexts { bounds.pieces.count() } else { bounds.items.count() };
+        counted.map_err(ImportFault::new)?;
+        let mut cells: Vec<SheetCell> = Vec::with_capacity(columns.len().min(row.cells.len()));
+        for cell in row.cells {
+            let is_known = columns.iter().any(|(_, column)| *column == cell.column);
+            // The first one of a column counts.
+            if is_known && !cells.iter().any(|before| before.column == cell.column) {
+                cells.push(cell);
+            }
+        }
+        self.rows.push(SheetRow { number: row.number, cells });
+        Ok(())
+    }
+
+    fn named_columns(&self, headings: Vec<SheetCell>, notes: &mut NoteList) -> Vec<(Label, usize)> {
+        let known = items::columns_of(self.label);
         let mut columns: Vec<(Label, usize)> = Vec::new();
-        let mut rows = rows.into_iter();
-        for heading in rows.next().map(|row| row.cells).unwrap_or_default() {
-            let place = format!("{name}, {}1", column_name(heading.column));
-            match Label::ALL.iter().find(|label| known.contains(label) && label.is_written(&heading.text)) {
-                Some(label) if columns.iter().any(|(column, _)| column == label) => {
-                    notes.push(note(&place, "This column occurs twice: the first one is read."));
+        for heading in headings {
+            let place = format!("{}, {}1", self.name, column_name(heading.column));
+            let written = heading_label(&heading.text, |label| known.contains(&label));
+            match written {
+                Some(label) if columns.iter().any(|(column, _)| *column == label) => {
+                    notes.add(&place, "This column occurs twice: the first one is read.");
                 }
-                Some(label) => columns.push((*label, heading.column)),
-                None if Label::ALL.iter().any(|label| label.is_written(&heading.text)) => {}
-                None => notes.push(note(&place, "This column is not one of those that are exported: it is not read.")),
+                Some(label) => columns.push((label, heading.column)),
+                None if heading_label(&heading.text, |_| true).is_some() => {}
+                None => notes.add(&place, "This column is not one of those that are exported: it is not read."),
             }
         }
         if columns.is_empty() {
-            notes.push(note(name, "No column of this sheet has a heading that is known here: its rows are not read."));
-            return Self { label, name: name.to_owned(), columns, rows: Vec::new() };
+            let unknown = "No column of this sheet has a heading that is known here: its rows are not read.";
+            notes.add(&self.name, unknown);
         }
-        Self { label, name: name.to_owned(), columns, rows: rows.collect() }
+        columns
+    }
+
+    fn cell<'a>(&self, row: &'a SheetRow, label: Label) -> Option<&'a SheetCell> {
+        let (_, column) = self.columns().iter().find(|(known, _)| *known == label)?;
+        row.cells.iter().find(|cell| cell.column == *column)
     }
 
     fn place(&self, row: &SheetRow) -> String {
@@ -95,29 +148,35 @@ impl ImportedSheet {
     }
 }
 
+/// The label, of those that are meant, that a heading is in any of the languages.
+fn heading_label(heading: &str, is_meant: impl Fn(Label) -> bool) -> Option<Label> {
+    if heading.len() > MAX_NAME_BYTES {
+        return None;
+    }
+    Label::ALL.iter().copied().find(|label| is_meant(*label) && label.is_written(heading))
+}
+
 /// One row with what is needed to read its cells.
 struct ImportedRows<'a> {
     sheet: &'a ImportedSheet,
     row: &'a SheetRow,
     continuations: &'a mut Continuations,
-    notes: &'a mut Vec<NotUnderstood>,
+    budget: &'a mut ItemBudget,
+    notes: &'a mut NoteList,
 }
 
 impl ImportedRows<'_> {
     /// `None` where the sheet has no such column, or its cell cannot be used; an empty text where the cell is empty.
     fn text(&mut self, label: Label) -> Option<String> {
-        let (_, column) = self.sheet.columns.iter().find(|(known, _)| *known == label)?;
-        let Some(cell) = self.row.cells.iter().find(|cell| cell.column == *column) else {
-            return Some(String::new());
-        };
+        self.sheet.columns().iter().find(|(known, _)| *known == label)?;
+        let Some(cell) = self.sheet.cell(self.row, label) else { return Some(String::new()) };
         if cell.is_formula {
             self.note(label, "The cell holds a formula: it is not read. Write the text itself.");
             return None;
         }
         let text = clean(&cell.text).into_owned();
         let Some((beginning, _)) = continued(&text) else { return Some(text) };
-        let id = self.sheet.columns.iter().find(|(known, _)| *known == Label::Id);
-        let id = id.and_then(|(_, column)| self.row.cells.iter().find(|cell| cell.column == *column));
+        let id = self.sheet.cell(self.row, Label::Id);
         let key = (self.sheet.label, label, id.map(|cell| cell.text.clone()).unwrap_or_default());
         match self.continuations.take(&key) {
             Some(rest) => Some(format!("{beginning}{rest}")),
@@ -133,11 +192,11 @@ impl ImportedRows<'_> {
         self.text(label).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    fn note(&mut self, label: Label, reason: impl Into<String>) {
+    fn note(&mut self, label: Label, reason: &str) {
         let column =
-            self.sheet.columns.iter().find(|(known, _)| *known == label).map(|(_, column)| column_name(*column));
+            self.sheet.columns().iter().find(|(known, _)| *known == label).map(|(_, column)| column_name(*column));
         let place = format!("{}, {}{}", self.sheet.name, column.unwrap_or_default(), self.row.number);
-        self.notes.push(note(&place, reason));
+        self.notes.add(&place, reason);
     }
 }
 
@@ -160,16 +219,12 @@ impl Continuations {
         let mut pieces: HashMap<CellKey, Vec<(u32, String)>> = HashMap::new();
         for sheet in sheets.iter().filter(|sheet| sheet.label == Label::LongTexts) {
             for row in &sheet.rows {
-                let cell = |label| {
-                    let (_, column) = sheet.columns.iter().find(|(known, _)| *known == label)?;
-                    row.cells.iter().find(|cell| cell.column == *column).map(|cell| cell.text.as_str())
-                };
+                let cell = |label| sheet.cell(row, label).map(|cell| cell.text.as_str());
                 let table = cell(Label::Sheet).and_then(label_of_sheet);
-                let column = cell(Label::Column)
-                    .and_then(|name| Label::ALL.iter().find(|label| label.is_written(name) && is_text(**label)));
+                let column = cell(Label::Column).and_then(|name| heading_label(name, is_text));
                 let part = cell(Label::Part).and_then(|part| part.parse::<u32>().ok());
                 if let (Some(table), Some(column), Some(part)) = (table, column, part) {
-                    let key = (table, *column, cell(Label::Id).unwrap_or_default().to_owned());
+                    let key = (table, column, cell(Label::Id).unwrap_or_default().to_owned());
                     pieces.entry(key).or_default().push((part, cell(Label::Text).unwrap_or_default().to_owned()));
                 }
             }

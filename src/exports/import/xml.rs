@@ -4,7 +4,7 @@
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::bounds::{MAX_DEPTH, MAX_ELEMENTS};
+use super::bounds::{MAX_ATTRIBUTES, MAX_DEPTH, MAX_ELEMENTS};
 
 pub(super) enum XmlToken {
     Start(XmlElement),
@@ -104,6 +104,9 @@ fn element(start: &BytesStart<'_>) -> Result<XmlElement, String> {
     // The check for duplicates would take quadratic time; the first of a name counts.
     for attribute in start.attributes().with_checks(false) {
         let attribute = attribute.map_err(|_| damaged)?;
+        if attributes.len() >= MAX_ATTRIBUTES {
+            return Err(format!("An element of the XML has more than {MAX_ATTRIBUTES} attributes."));
+        }
         let value = attribute.normalized_value(XmlVersion::Explicit1_0).map_err(|_| damaged)?;
         attributes.push((attribute.key.local_name().as_ref().to_owned(), value.into_owned()));
     }

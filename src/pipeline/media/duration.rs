@@ -1,5 +1,6 @@
 //! The duration of a media file, from its header or, where that has none, from the times of its packets.
 
+use std::collections::HashMap;
 use std::fs::File;
 
 use symphonia::core::errors::Error;
@@ -34,6 +35,8 @@ fn declared_ms(track: &Track) -> Option<u64> {
 }
 
 fn by_packets(reader: &mut dyn FormatReader, tracks: &[Track]) -> Option<u64> {
+    // A file may have many tracks: no packet looks through them.
+    let tracks: HashMap<u32, &Track> = tracks.iter().map(|track| (track.id, track)).collect();
     let mut latest = None;
     loop {
         let packet = match reader.next_packet() {
@@ -42,7 +45,7 @@ fn by_packets(reader: &mut dyn FormatReader, tracks: &[Track]) -> Option<u64> {
             Ok(None) | Err(Error::IoError(_) | Error::DecodeError(_)) => return latest,
             Err(_) => return latest,
         };
-        let Some(track) = tracks.iter().find(|track| track.id == packet.track_id) else { continue };
+        let Some(track) = tracks.get(&packet.track_id) else { continue };
         let ends = packet.pts.get().saturating_add_unsigned(packet.dur.get());
         latest = latest.max(millis(track, Timestamp::new(ends)));
     }

@@ -5,6 +5,7 @@ use std::io::{Seek, Write};
 
 use whisper::RATE;
 
+use super::super::complexity::assert_linear;
 use super::sound::Sound;
 
 /// A WAV file of 16-bit samples.
@@ -51,6 +52,15 @@ fn every_rate_becomes_the_same_tone_at_the_same_time() {
         let middle = RATE / 2..RATE * 3 / 2;
         let furthest = middle.map(|at| (found[at] - wanted[at]).abs()).fold(0.0, f32::max);
         assert!(furthest < 0.02, "{rate}: {furthest}");
+    }
+}
+
+#[test]
+fn sound_is_decoded_in_proportion_to_its_length() {
+    let second = tone(44_100, 1.0, 440.0);
+    for channels in [1, 2] {
+        let name = format!("{channels} channels");
+        assert_linear(&name, 2, |n| second.repeat(n), |samples| all(wav(44_100, channels, samples)));
     }
 }
 

@@ -18,15 +18,15 @@ const FOREIGN: &[u8] = include_bytes!("../../../src/exports/file_tests/foreign.r
 const FORMATS: [(&str, &str); 2] = [("XLSX", "xlsx"), ("REQIF", "reqifz")];
 
 impl Analysed {
-    fn imports(&self) -> String {
+    pub fn imports(&self) -> String {
         format!("/api/projects/{}/imports", self.project)
     }
 
-    fn importing(&self, name: &str, content: &[u8]) -> Request {
+    pub fn importing(&self, name: &str, content: &[u8]) -> Request {
         self.ada.client.post_form(&self.imports(), &[("file", Some(name), content)])
     }
 
-    async fn import(&self, name: &str, content: &[u8]) -> Value {
+    pub async fn import(&self, name: &str, content: &[u8]) -> Value {
         let import = self.importing(name, content).await.is(201).data().clone();
         assert_eq!(import["status"], "READY", "{import}");
         import
@@ -52,7 +52,7 @@ impl Analysed {
         self.ada.client.post(format!("/api/projects/{}/proposals/{id}/accept", self.project)).json(json!({}))
     }
 
-    async fn exported(&self, format: &str) -> Vec<u8> {
+    pub async fn exported(&self, format: &str) -> Vec<u8> {
         let export = self.export(json!({"format": format})).await;
         self.content(&export).await.is(200).bytes
     }

@@ -3,6 +3,7 @@
 mod dashboard;
 pub mod ends;
 pub mod exports;
+mod hostile_imports;
 mod imports;
 mod lifecycle;
 mod limits;

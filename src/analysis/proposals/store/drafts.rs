@@ -6,6 +6,7 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{DRAFT, ReferenceDraft, Row};
@@ -51,7 +52,7 @@ impl Drafter {
 }
 
 /// A proposal that is made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ProposalDraft {
     pub id: Id<Proposal>,
     pub item_id: Uuid,

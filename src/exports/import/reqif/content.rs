@@ -2,18 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::fields::field_named;
+use super::fields::{field_named, is_heading};
 use super::notes::ImportNotes;
 use super::tokens::ReqifTokens;
 use super::xhtml::XhtmlText;
-use crate::import::bounds::MAX_ITEMS;
+use crate::import::bounds::{MAX_DEFINITIONS, MAX_ITEMS, MAX_RELATIONS, MAX_VALUES, Tally, name};
 use crate::import::xml::{XmlElement, XmlToken};
 use crate::import::{ImportFault, quoted};
 use crate::reqif::ReqifField;
 use crate::text::clean;
 
 /// Maps are by identifier.
-#[derive(Default)]
 pub(super) struct ReqifContent {
     pub(super) words: HashMap<String, EnumWord>,
     pub(super) attributes: HashMap<String, AttributeHead>,
@@ -25,6 +24,37 @@ pub(super) struct ReqifContent {
     pub(super) notes: ImportNotes,
     /// The elements of the XML so far.
     pub(super) elements: usize,
+    bounds: ContentBounds,
+}
+
+/// How many parts of each kind all documents may have together.
+struct ContentBounds {
+    definitions: Tally,
+    objects: Tally,
+    values: Tally,
+    relations: Tally,
+}
+
+impl Default for ReqifContent {
+    fn default() -> Self {
+        let bounds = ContentBounds {
+            definitions: Tally::up_to(MAX_DEFINITIONS, "The file has more than {} types, attributes and words."),
+            objects: Tally::up_to(MAX_ITEMS, "The file has more than {} objects."),
+            values: Tally::up_to(MAX_VALUES, "The file has more than {} values."),
+            relations: Tally::up_to(MAX_RELATIONS, "The file has more than {} relations."),
+        };
+        Self {
+            words: HashMap::new(),
+            attributes: HashMap::new(),
+            object_types: HashMap::new(),
+            relation_types: HashMap::new(),
+            objects: Vec::new(),
+            relations: Vec::new(),
+            notes: ImportNotes::default(),
+            elements: 0,
+            bounds,
+        }
+    }
 }
 
 pub(super) struct EnumWord {
@@ -36,6 +66,7 @@ pub(super) struct AttributeHead {
     pub(super) name: String,
     /// `None` where it has no counterpart here.
     pub(super) field: Option<ReqifField>,
+    pub(super) is_heading: bool,
     pub(super) default: Option<RawValue>,
 }
 
@@ -115,7 +146,8 @@ impl ReqifContent {
             "SPEC-TYPES" => tokens.children(|tokens, mut element| match element.name.as_str() {
                 "SPEC-OBJECT-TYPE" => self.object_type(tokens, element),
                 "SPEC-RELATION-TYPE" => {
-                    self.relation_types.insert(element.take("IDENTIFIER"), element.take("LONG-NAME"));
+                    let (identifier, name) = self.definition(tokens, &mut element)?;
+                    self.relation_types.insert(identifier, name);
                     tokens.skip().map(drop)
                 }
                 _ => tokens.skip().map(drop),
@@ -125,6 +157,17 @@ impl ReqifContent {
             "SPECIFICATIONS" => tokens.children(|tokens, element| self.specification(tokens, element)),
             _ => self.unused(tokens, name),
         }
+    }
+
+    /// Counts something that objects are made of; returns its identifier and its name.
+    fn definition(
+        &mut self,
+        tokens: &mut ReqifTokens<'_>,
+        element: &mut XmlElement,
+    ) -> Result<(String, String), ImportFault> {
+        let counted = self.bounds.definitions.count();
+        let named = counted.and_then(|()| Ok((name(element.take("IDENTIFIER"))?, name(element.take("LONG-NAME"))?)));
+        named.map_err(|message| tokens.fault(message))
     }
 
     /// Only its own attributes would say something.
@@ -151,11 +194,12 @@ impl ReqifContent {
     fn enumeration(&mut self, tokens: &mut ReqifTokens<'_>) -> Result<(), ImportFault> {
         tokens.children(|tokens, element| match element.name.as_str() {
             "SPECIFIED-VALUES" => tokens.children(|tokens, mut element| {
-                let identifier = element.take("IDENTIFIER");
-                let mut word = EnumWord { name: element.take("LONG-NAME"), other_content: String::new() };
+                let (identifier, long_name) = self.definition(tokens, &mut element)?;
+                let mut word = EnumWord { name: long_name, other_content: String::new() };
                 tokens.children(|tokens, element| match element.name.as_str() {
                     "PROPERTIES" => tokens.children(|tokens, mut element| {
-                        word.other_content = element.take("OTHER-CONTENT");
+                        word.other_content =
+                            name(element.take("OTHER-CONTENT")).map_err(|message| tokens.fault(message))?;
                         tokens.skip().map(drop)
                     }),
                     _ => tokens.skip().map(drop),
@@ -168,16 +212,16 @@ impl ReqifContent {
     }
 
     fn object_type(&mut self, tokens: &mut ReqifTokens<'_>, mut element: XmlElement) -> Result<(), ImportFault> {
-        let identifier = element.take("IDENTIFIER");
-        let mut head = ObjectTypeHead { name: element.take("LONG-NAME"), attributes: Vec::new() };
+        let (identifier, name) = self.definition(tokens, &mut element)?;
+        let mut head = ObjectTypeHead { name, attributes: Vec::new() };
         tokens.children(|tokens, element| match element.name.as_str() {
             "SPEC-ATTRIBUTES" => tokens.children(|tokens, mut element| {
-                let identifier = element.take("IDENTIFIER");
-                let name = element.take("LONG-NAME");
-                let mut attribute = AttributeHead { field: field_named(&name), name, default: None };
+                let (identifier, name) = self.definition(tokens, &mut element)?;
+                let (field, is_heading) = (field_named(&name), is_heading(&name));
+                let mut attribute = AttributeHead { field, is_heading, name, default: None };
                 tokens.children(|tokens, element| match element.name.as_str() {
                     "DEFAULT-VALUE" => tokens.children(|tokens, element| {
-                        attribute.default = Some(value(tokens, element)?.1);
+                        attribute.default = Some(value(tokens, &mut self.bounds.values, element)?.1);
                         Ok(())
                     }),
                     _ => tokens.skip().map(drop),
@@ -193,10 +237,9 @@ impl ReqifContent {
     }
 
     fn object(&mut self, tokens: &mut ReqifTokens<'_>, mut element: XmlElement) -> Result<(), ImportFault> {
-        if self.objects.len() >= MAX_ITEMS {
-            return Err(tokens.fault(format!("The file has more than {MAX_ITEMS} objects.")));
-        }
-        let identifier = element.take("IDENTIFIER");
+        let counted = self.bounds.objects.count();
+        let identifier = counted.and_then(|()| name(element.take("IDENTIFIER")));
+        let identifier = identifier.map_err(|message| tokens.fault(message))?;
         let mut object = RawObject { identifier, place: tokens.place(), ..RawObject::default() };
         tokens.children(|tokens, element| match element.name.as_str() {
             "TYPE" => {
@@ -204,7 +247,7 @@ impl ReqifContent {
                 Ok(())
             }
             "VALUES" => tokens.children(|tokens, element| {
-                object.values.push(value(tokens, element)?);
+                object.values.push(value(tokens, &mut self.bounds.values, element)?);
                 Ok(())
             }),
             _ => tokens.skip().map(drop),
@@ -214,6 +257,7 @@ impl ReqifContent {
     }
 
     fn relation(&mut self, tokens: &mut ReqifTokens<'_>) -> Result<(), ImportFault> {
+        self.bounds.relations.count().map_err(|message| tokens.fault(message))?;
         let mut relation = RawRelation { place: tokens.place(), ..RawRelation::default() };
         tokens.children(|tokens, element| {
             match element.name.as_str() {
@@ -234,8 +278,13 @@ impl ReqifContent {
     }
 }
 
-/// A value with the identifier of its attribute.
-fn value(tokens: &mut ReqifTokens<'_>, mut element: XmlElement) -> Result<(String, RawValue), ImportFault> {
+/// A value with the identifier of its attribute. Each word of an enumeration counts as one.
+fn value(
+    tokens: &mut ReqifTokens<'_>,
+    values: &mut Tally,
+    mut element: XmlElement,
+) -> Result<(String, RawValue), ImportFault> {
+    values.count().map_err(|message| tokens.fault(message))?;
     let mut attribute = String::new();
     let mut value = match element.name.as_str() {
         "ATTRIBUTE-VALUE-ENUMERATION" => RawValue::Words(Vec::new()),
@@ -248,6 +297,7 @@ fn value(tokens: &mut ReqifTokens<'_>, mut element: XmlElement) -> Result<(Strin
             "VALUES" => {
                 let mut words = Vec::new();
                 tokens.children(|tokens, _| {
+                    values.count().map_err(|message| tokens.fault(message))?;
                     words.push(tokens.text()?);
                     Ok(())
                 })?;

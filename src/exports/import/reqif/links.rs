@@ -20,11 +20,13 @@ pub(super) fn link(content: &mut ReqifContent, imported: &mut Imported, position
     let kinds: HashMap<&str, Option<RelationKind>> =
         content.relation_types.iter().map(|(id, name)| (id.as_str(), relation_named(name))).collect();
     let is_defined = |kind| kinds.values().any(|defined| *defined == Some(kind));
+    let (has_conflicts, has_duplicates) =
+        (is_defined(RelationKind::ConflictsWith), is_defined(RelationKind::Duplicates));
     for requirement in &mut imported.requirements {
-        if is_defined(RelationKind::ConflictsWith) {
+        if has_conflicts {
             requirement.conflicts_with.get_or_insert_default();
         }
-        if is_defined(RelationKind::Duplicates) {
+        if has_duplicates {
             requirement.duplicate_of.get_or_insert_default();
         }
     }

@@ -2,31 +2,42 @@
 
 use std::collections::HashMap;
 
-use crate::import::NotUnderstood;
+use crate::import::MOST_NOTES;
+use crate::import::notes::NoteList;
 
 #[derive(Default)]
 pub(super) struct ImportNotes {
-    notes: Vec<(NotUnderstood, usize)>,
+    /// The place and the reason, and how often it was given.
+    notes: Vec<(String, String, usize)>,
     by_reason: HashMap<String, usize>,
+    /// Those past the reasons that are kept.
+    more: usize,
 }
 
 impl ImportNotes {
     /// A file with 10,000 values of an unknown attribute says so once.
     pub(super) fn add(&mut self, place: &str, reason: impl Into<String>) {
         let reason = reason.into();
-        if let Some((_, count)) = self.by_reason.get(&reason).and_then(|index| self.notes.get_mut(*index)) {
+        if let Some((_, _, count)) = self.by_reason.get(&reason).and_then(|index| self.notes.get_mut(*index)) {
             *count += 1;
             return;
         }
+        if self.notes.len() >= MOST_NOTES {
+            self.more += 1;
+            return;
+        }
         self.by_reason.insert(reason.clone(), self.notes.len());
-        self.notes.push((NotUnderstood { place: place.to_owned(), reason }, 1));
+        self.notes.push((place.to_owned(), reason, 1));
     }
 
-    pub(super) fn into_list(self) -> Vec<NotUnderstood> {
-        let list = self.notes.into_iter().map(|(note, count)| match count {
-            1 => note,
-            _ => NotUnderstood { reason: format!("{} ({count} times in the file)", note.reason), ..note },
-        });
-        list.collect()
+    pub(super) fn into_list(self) -> NoteList {
+        let mut list = NoteList::of(&[], self.more);
+        for (place, reason, count) in self.notes {
+            match count {
+                1 => list.add(&place, &reason),
+                _ => list.add(&place, &format!("{reason} ({count} times in the file)")),
+            }
+        }
+        list
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::super::{Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory, NotUnderstood};
-use super::{Continuations, ImportedRows, ImportedSheet, note};
+use super::super::bounds::{ItemBudget, name};
+use super::super::notes::NoteList;
+use super::super::{ImportFault, Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory};
+use super::{Continuations, ImportedRows, ImportedSheet};
 use crate::words::{Label, TermSet};
 
 /// The columns that are read; the others are exported for people to read.
@@ -43,24 +45,29 @@ pub(super) fn columns_of(sheet: Label) -> &'static [Label] {
 }
 
 pub(super) fn read(
-    sheets: &[ImportedSheet],
+    sheets: Vec<ImportedSheet>,
     continuations: &mut Continuations,
-    notes: &mut Vec<NotUnderstood>,
-) -> Imported {
+    notes: &mut NoteList,
+) -> Result<Imported, ImportFault> {
     let mut imported = Imported::default();
+    let mut budget = ItemBudget::default();
     let mut criteria: HashMap<String, Vec<(String, ImportedCriterion)>> = HashMap::new();
     let mut has_criteria = false;
-    for sheet in sheets {
-        has_criteria |= sheet.label == Label::AcceptanceCriteria && !sheet.columns.is_empty();
-        for row in &sheet.rows {
-            let mut reader = ImportedRows { sheet, row, continuations, notes };
+    for mut sheet in sheets {
+        has_criteria |= sheet.label == Label::AcceptanceCriteria && !sheet.columns().is_empty();
+        // A row goes once it is an item.
+        for row in std::mem::take(&mut sheet.rows) {
+            let place = sheet.place(&row);
+            let fault = |message| ImportFault::at(&*place, message);
+            let budget = &mut budget;
+            let mut reader = ImportedRows { sheet: &sheet, row: &row, continuations, budget, notes };
             match sheet.label {
-                Label::Requirements => imported.requirements.push(reader.requirement()),
-                Label::UserStories => imported.user_stories.push(reader.user_story()),
+                Label::Requirements => imported.requirements.push(reader.requirement().map_err(fault)?),
+                Label::UserStories => imported.user_stories.push(reader.user_story().map_err(fault)?),
                 Label::AcceptanceCriteria => {
                     let story = reader.filled(Label::StoryCode).unwrap_or_default();
                     let criterion = reader.criterion();
-                    criteria.entry(key(&story)).or_default().push((sheet.place(row), criterion));
+                    criteria.entry(key(&story)).or_default().push((place, criterion));
                 }
                 _ => {}
             }
@@ -74,12 +81,10 @@ pub(super) fn read(
     }
     let mut without_story: Vec<String> = criteria.into_values().flatten().map(|(place, _)| place).collect();
     without_story.sort();
-    notes.extend(
-        without_story
-            .iter()
-            .map(|place| note(place, "No user story of this file has the code that the criterion names.")),
-    );
-    imported
+    for place in &without_story {
+        notes.add(place, "No user story of this file has the code that the criterion names.");
+    }
+    Ok(imported)
 }
 
 fn key(code: &str) -> String {
@@ -87,10 +92,10 @@ fn key(code: &str) -> String {
 }
 
 impl ImportedRows<'_> {
-    fn requirement(&mut self) -> ImportedRequirement {
-        ImportedRequirement {
-            id: self.filled(Label::Id),
-            code: self.filled(Label::Code),
+    fn requirement(&mut self) -> Result<ImportedRequirement, String> {
+        Ok(ImportedRequirement {
+            id: self.name(Label::Id)?,
+            code: self.name(Label::Code)?,
             version: self.version(),
             title: self.text(Label::Title),
             statement: self.text(Label::Statement),
@@ -99,17 +104,17 @@ impl ImportedRows<'_> {
             priority: self.word(Label::Priority, TermSet::Priority),
             workflow_status: self.word(Label::Status, TermSet::WorkflowStatus),
             duplicate_of: self.filled(Label::DuplicateOf),
-            conflicts_with: self.list(Label::ConflictsWith),
+            conflicts_with: self.list(Label::ConflictsWith)?,
             place: self.sheet.place(self.row),
-        }
+        })
     }
 
-    fn user_story(&mut self) -> ImportedUserStory {
-        ImportedUserStory {
-            id: self.filled(Label::Id),
-            code: self.filled(Label::Code),
+    fn user_story(&mut self) -> Result<ImportedUserStory, String> {
+        Ok(ImportedUserStory {
+            id: self.name(Label::Id)?,
+            code: self.name(Label::Code)?,
             version: self.version(),
-            requirement_ids: self.list(Label::Requirements),
+            requirement_ids: self.list(Label::Requirements)?,
             title: self.text(Label::Title),
             role: self.text(Label::Role),
             goal: self.text(Label::Goal),
@@ -119,7 +124,11 @@ impl ImportedRows<'_> {
             acceptance_criteria: None,
             workflow_status: self.word(Label::Status, TermSet::WorkflowStatus),
             place: self.sheet.place(self.row),
-        }
+        })
+    }
+
+    fn name(&mut self, label: Label) -> Result<Option<String>, String> {
+        self.filled(label).map(name).transpose()
     }
 
     fn criterion(&mut self) -> ImportedCriterion {
@@ -149,7 +158,7 @@ impl ImportedRows<'_> {
         let word = set.parse(&text).map(str::to_owned);
         if word.is_none() {
             let start: String = text.chars().take(60).collect();
-            self.note(label, format!("“{start}” is not one of the words for this column."));
+            self.note(label, &format!("“{start}” is not one of the words for this column."));
         }
         word
     }
@@ -162,9 +171,10 @@ impl ImportedRows<'_> {
         }
     }
 
-    fn list(&mut self, label: Label) -> Option<Vec<String>> {
-        let text = self.text(label)?;
+    fn list(&mut self, label: Label) -> Result<Option<Vec<String>>, String> {
+        let Some(text) = self.text(label) else { return Ok(None) };
         let separators = [',', ';', '،', '؛', '\n'];
-        Some(text.split(separators).map(|code| code.trim().to_owned()).filter(|code| !code.is_empty()).collect())
+        let codes = text.split(separators).map(str::trim).filter(|code| !code.is_empty());
+        self.budget.links(codes.map(str::to_owned)).map(Some)
     }
 }

@@ -9,8 +9,13 @@ pub(super) struct PartTokens<'a> {
 }
 
 impl<'a> PartTokens<'a> {
-    pub(super) fn of(part: &'a str, bytes: &'a [u8]) -> Self {
-        Self { part, xml: XmlTokens::of(bytes, 0) }
+    /// `elements` are those of the parts before this one: the bound is common to all.
+    pub(super) fn of(part: &'a str, bytes: &'a [u8], elements: usize) -> Self {
+        Self { part, xml: XmlTokens::of(bytes, elements) }
+    }
+
+    pub(super) fn elements(&self) -> usize {
+        self.xml.elements()
     }
 
     /// `None` at the end.

@@ -1,7 +1,9 @@
 //! The sheets of a workbook and the texts in their cells.
 
-use super::super::ImportFault;
-use super::super::bounds::{BoundedArchive, MAX_UNPACKED_BYTES};
+use std::collections::HashMap;
+
+use super::super::bounds::{BoundedArchive, MAX_PARTS, MAX_SHARED_TEXTS, MAX_UNPACKED_BYTES, Tally};
+use super::super::{ImportFault, LONGEST_PLACE, cut};
 use super::super::xml::XmlToken;
 use super::tokens::PartTokens;
 
@@ -15,6 +17,8 @@ pub(super) struct WorkbookReader<'a> {
     /// Names and paths.
     sheets: Vec<(String, String)>,
     shared: Vec<String>,
+    /// The elements of the XML so far.
+    elements: usize,
     /// Many cells may share one text: what they take together is bounded as if each had its own.
     text_bytes_left: u64,
 }
@@ -43,26 +47,31 @@ impl<'a> WorkbookReader<'a> {
             return Err(ImportFault::new("The file is not an XLSX workbook."));
         };
         let relations = archive.read(RELATIONS)?.unwrap_or_default();
-        let sheets = sheet_paths(&workbook, &relations)?;
+        let mut elements = 0;
+        let sheets = sheet_paths(&workbook, &relations, &mut elements)?;
         let shared = match archive.read(SHARED_STRINGS)? {
-            Some(part) => shared_strings(&part)?,
+            Some(part) => shared_strings(&part, &mut elements)?,
             None => Vec::new(),
         };
-        Ok(Self { archive, sheets, shared, text_bytes_left: MAX_UNPACKED_BYTES })
+        Ok(Self { archive, sheets, shared, elements, text_bytes_left: MAX_UNPACKED_BYTES })
     }
 
     pub(super) fn sheet_names(&self) -> Vec<String> {
         self.sheets.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// The rows that have a cell with a text or a number.
-    pub(super) fn rows(&mut self, sheet: &str) -> Result<Vec<SheetRow>, ImportFault> {
-        let path = self.sheets.iter().find(|(name, _)| name == sheet).map(|(_, path)| path.clone());
-        let path = path.ok_or_else(|| ImportFault::new(format!("The workbook has no sheet “{sheet}”.")))?;
+    /// Visits the rows that have a cell with a text or a number, of the sheet at a position. One row is in memory at a time.
+    pub(super) fn rows(
+        &mut self,
+        position: usize,
+        mut visit: impl FnMut(SheetRow) -> Result<(), ImportFault>,
+    ) -> Result<(), ImportFault> {
+        let Some((sheet, path)) = self.sheets.get(position).cloned() else { return Ok(()) };
+        let sheet = cut(&sheet, LONGEST_PLACE).into_owned();
+        let sheet = sheet.as_str();
         let missing = || ImportFault::at(sheet, "The workbook names this sheet, but does not have it.");
         let part = self.archive.read(&path)?.ok_or_else(missing)?;
-        let mut tokens = PartTokens::of(sheet, &part);
-        let mut rows = Vec::new();
+        let mut tokens = PartTokens::of(sheet, &part, self.elements);
         let mut row = SheetRow { number: 0, cells: Vec::new() };
         let mut next_column = 0;
         while let Some(token) = tokens.next()? {
@@ -90,12 +99,13 @@ impl<'a> WorkbookReader<'a> {
                 }
                 XmlToken::End(name) if name == "row" && !row.cells.is_empty() => {
                     let number = row.number;
-                    rows.push(std::mem::replace(&mut row, SheetRow { number, cells: Vec::new() }));
+                    visit(std::mem::replace(&mut row, SheetRow { number, cells: Vec::new() }))?;
                 }
                 _ => {}
             }
         }
-        Ok(rows)
+        self.elements = tokens.elements();
+        Ok(())
     }
 
     fn cell(
@@ -171,23 +181,30 @@ impl RichText {
     }
 }
 
-fn sheet_paths(workbook: &[u8], relations: &[u8]) -> Result<Vec<(String, String)>, ImportFault> {
-    let mut targets = Vec::new();
-    let mut tokens = PartTokens::of(RELATIONS, relations);
+fn sheet_paths(
+    workbook: &[u8],
+    relations: &[u8],
+    elements: &mut usize,
+) -> Result<Vec<(String, String)>, ImportFault> {
+    let mut targets: HashMap<String, String> = HashMap::new();
+    let mut parts = Tally::up_to(MAX_PARTS, "The workbook names more than {} parts.");
+    let mut tokens = PartTokens::of(RELATIONS, relations, *elements);
     while let Some(token) = tokens.next()? {
         if let XmlToken::Start(element) = token
             && let (Some(id), Some(target)) = (element.attribute("Id"), element.attribute("Target"))
         {
-            targets.push((id.to_owned(), target.to_owned()));
+            parts.count().map_err(|message| ImportFault::at(RELATIONS, message))?;
+            // The first of an id counts.
+            targets.entry(id.to_owned()).or_insert_with(|| target.to_owned());
         }
     }
     let mut sheets = Vec::new();
-    let mut tokens = PartTokens::of(WORKBOOK, workbook);
+    let mut tokens = PartTokens::of(WORKBOOK, workbook, tokens.elements());
     while let Some(token) = tokens.next()? {
         if let XmlToken::Start(element) = token
             && element.name == "sheet"
             && let (Some(name), Some(id)) = (element.attribute("name"), element.attribute("id"))
-            && let Some((_, target)) = targets.iter().find(|(target_id, _)| target_id == id)
+            && let Some(target) = targets.get(id)
         {
             let path = match target.strip_prefix('/') {
                 Some(absolute) => absolute.to_owned(),
@@ -199,21 +216,27 @@ fn sheet_paths(workbook: &[u8], relations: &[u8]) -> Result<Vec<(String, String)
             sheets.push((name.to_owned(), path));
         }
     }
+    *elements = tokens.elements();
     Ok(sheets)
 }
 
-fn shared_strings(part: &[u8]) -> Result<Vec<String>, ImportFault> {
-    let mut tokens = PartTokens::of(SHARED_STRINGS, part);
+fn shared_strings(part: &[u8], elements: &mut usize) -> Result<Vec<String>, ImportFault> {
+    let mut tokens = PartTokens::of(SHARED_STRINGS, part, *elements);
+    let mut texts = Tally::up_to(MAX_SHARED_TEXTS, "The workbook has more than {} texts.");
     let mut strings = Vec::new();
     let mut current = RichText::default();
     while let Some(token) = tokens.next()? {
         match token {
             XmlToken::Start(element) => current.start(&element.name),
-            XmlToken::End(name) if name == "si" => strings.push(unescaped(&std::mem::take(&mut current).text)),
+            XmlToken::End(name) if name == "si" => {
+                texts.count().map_err(|message| ImportFault::at(SHARED_STRINGS, message))?;
+                strings.push(unescaped(&std::mem::take(&mut current).text));
+            }
             XmlToken::End(name) => current.end(&name),
             XmlToken::Text(text) => current.text(&text),
         }
     }
+    *elements = tokens.elements();
     Ok(strings)
 }
 
