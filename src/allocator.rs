@@ -31,7 +31,7 @@ fn start_anew(settings: &[(&str, String)]) {
     let name = arguments.next().unwrap_or_default();
     if let Ok(program) = std::env::current_exe() {
         let error = Command::new(program).arg0(name).args(arguments).envs(settings.iter().cloned()).exec();
-        eprintln!("The allocator could not be set: {error}.");
+        colloquy::log::print_error(&format!("The allocator could not be set: {error}."));
     }
 }
 

@@ -16,13 +16,16 @@
 //! `meetings`, `analysis`, `reviews`, `trackers`), `pipeline` (the analysis itself, which depends on no feature), `db` (the
 //! database), `jobs` (the job queue), `live` (sockets and event streams) and `clients` (other servers and files). Besides them: `service`
 //! (health, metrics, documentation, join page), `operator` (what operators see and steer), `backup` (backup and restore), `pipeline_jobs` (the pipeline as a service of its own: `colloquy
-//! pipeline`), `config`, `core`, `keys`, `log`, `models` (speech models on disk), `passwords`, `quotas` (how much may be stored), `tasks`, and `guarantees`, a
+//! pipeline`), `config`, `core`, `keys`, `log`, `models` (speech models on disk), `passwords`, `quotas` (how much may be stored), `tasks`, `vital` (what must not end), and `guarantees`, a
 //! table of what must hold and the tests that show it. `admin`, `models_command`, `demo`, `bench` and `api_client`, which
 //! the last two use, belong to the program and not to this library.
 //!
 //! Invariants: a change that was confirmed in a response is durable. An event is published only after its change is
 //! saved. A meeting and a run each have a single writer, their actor. A route whose handler has no policy in its
 //! argument types does not compile. Only stores name tables.
+
+// They panic where nothing can be written: see `log`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod access;
 pub mod accounts;
@@ -56,4 +59,5 @@ pub mod routes;
 pub mod service;
 pub mod tasks;
 pub mod trackers;
+pub mod vital;
 pub mod wiring;

@@ -16,7 +16,7 @@ use colloquy::accounts::profile::decoder;
 use colloquy::analysis::imports;
 use colloquy::api::openapi;
 use colloquy::config::{Config, Overrides};
-use colloquy::{routes, wiring};
+use colloquy::{log, routes, wiring};
 use pipeline::confined::Allowance;
 use pipeline::{media, process, readers, speech};
 
@@ -133,19 +133,19 @@ fn run_server<F: Future<Output = Result<(), String>>>(
     let config = match Config::read(arguments.config.as_deref(), &Overrides { settings }) {
         Ok(config) => config,
         Err(faults) => {
-            eprintln!("The settings are invalid:");
-            faults.iter().for_each(|fault| eprintln!("  {fault}"));
+            log::print_error("The settings are invalid:");
+            faults.iter().for_each(|fault| log::print_error(&format!("  {fault}")));
             return ExitCode::from(2);
         }
     };
-    colloquy::log::begin(&config.log);
-    let served = actix_web::rt::System::new().block_on(serve(config));
-    colloquy::log::access::end();
-    match served {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            eprintln!("{fault}");
-            ExitCode::FAILURE
-        }
+    if let Err(error) = log::begin(&config.log) {
+        log::print_error(&format!("the log's thread can't be started: {error}"));
+        return ExitCode::FAILURE;
     }
+    let served = actix_web::rt::System::new().block_on(serve(config));
+    if let Err(fault) = &served {
+        log::print_error(fault);
+    }
+    log::end();
+    if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

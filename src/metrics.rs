@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::core::Core;
 use crate::http::state::Http;
+use crate::log;
 
 /// The bucket bounds of all histograms, in seconds. They are fixed, because quantiles would be stored as sketches of
 /// hundreds of KiB per route.
@@ -47,7 +48,7 @@ const fn metric(
 
 /// All metrics of the server and of the pipeline as a service of its own, by name. docs/operate.md has the same table; a test
 /// compares them.
-pub const DESCRIBED: [DescribedMetric; 28] = {
+pub const DESCRIBED: [DescribedMetric; 32] = {
     use MetricKind::{Counter, Gauge, Histogram};
     [
         metric(
@@ -55,6 +56,12 @@ pub const DESCRIBED: [DescribedMetric; 28] = {
             Counter,
             &[],
             "Lines of the access log that were dropped because it could not be written fast enough",
+        ),
+        metric(
+            "colloquy_access_log_left_out_total",
+            Counter,
+            &["status"],
+            "Refused calls without a line in the access log, because there were too many in their second",
         ),
         metric("colloquy_buffered_bytes", Gauge, &[], "Memory held by large request bodies and answers, in bytes"),
         metric(
@@ -110,6 +117,14 @@ pub const DESCRIBED: [DescribedMetric; 28] = {
             &["kind"],
             "Saves that failed, conflicted or ended with an unknown outcome, since the start",
         ),
+        metric(
+            "colloquy_log_lost_total",
+            Counter,
+            &[],
+            "Lines of the log that were lost because standard error could not be written, or not fast enough",
+        ),
+        metric("colloquy_log_waiting", Gauge, &[], "Lines of the log that wait to be written"),
+        metric("colloquy_panics_total", Counter, &[], "Panics, wherever they were: bugs"),
         metric("colloquy_pipeline_jobs_finished", Gauge, &[], "Pipeline service: finished jobs whose results are kept"),
         metric("colloquy_pipeline_jobs_processing", Gauge, &[], "Pipeline service: jobs that are being analysed"),
         metric("colloquy_pipeline_jobs_queued", Gauge, &[], "Pipeline service: jobs that wait"),
@@ -165,6 +180,7 @@ pub async fn run_periodically(figures: PrometheusHandle, every: Duration, stoppi
 #[expect(clippy::cast_precision_loss, reason = "gauges are floating point")]
 pub async fn gather(core: &Core, http: &Http, watch: &MailboxMetrics) {
     metrics::counter!("colloquy_database_statements_total").absolute(core.db.statements_sent());
+    gauge!("colloquy_log_waiting").set(log::waiting() as f64);
     gauge!("colloquy_database_waiting").set(core.db.waiting() as f64);
     gauge!("colloquy_listeners").set(core.hub.listeners() as f64);
     gauge!("colloquy_connections").set(http.connections.count() as f64);

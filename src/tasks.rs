@@ -11,6 +11,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use crate::vital;
+
+/// Delay until a loop that panicked begins anew.
+const ANEW: Duration = Duration::from_secs(5);
+
 /// The background tasks of the server. They run on the runtime given to [`Tasks::on`] and should end when
 /// [`Tasks::stopping`] resolves.
 #[derive(Clone)]
@@ -28,6 +33,28 @@ impl Tasks {
 
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tracker.spawn_on(work, &self.runtime);
+    }
+
+    /// Spawns a task that can't begin anew and without which the server is of no use: a panic in it ends the process.
+    pub fn spawn_vital(&self, what: &'static str, work: impl Future<Output = ()> + Send + 'static) {
+        self.spawn(vital::live(what, work));
+    }
+
+    /// Spawns a loop that ends when the server stops, or has nothing to do. One that panics begins anew after a pause: what
+    /// it stumbled over may be one row of many, and must not take the whole server with it again and again.
+    pub fn spawn_loop<W>(&self, what: &'static str, begin: impl Fn() -> W + Send + 'static)
+    where
+        W: Future<Output = ()> + Send + 'static,
+    {
+        let stopping = self.stopping();
+        self.spawn(async move {
+            while AssertUnwindSafe(begin()).catch_unwind().await.is_err() {
+                tracing::error!(what, "a background loop panicked; it begins anew");
+                if stopping.run_until_cancelled(tokio::time::sleep(ANEW)).await.is_none() {
+                    return;
+                }
+            }
+        });
     }
 
     /// Returns work whose result the caller awaits, and that continues as a task if the caller is dropped. Until then it
@@ -167,6 +194,34 @@ mod tests {
             carried.await.unwrap();
             assert!(tasks.end(LONG).await);
         });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_loop_that_panics_begins_anew_until_the_server_stops() {
+        let tasks = Tasks::on(tokio::runtime::Handle::current());
+        let (told, mut heard) = mpsc::unbounded_channel();
+        tasks.spawn_loop("a loop", move || {
+            let told = told.clone();
+            async move {
+                told.send(tokio::time::Instant::now()).unwrap();
+                panic!("by intention");
+            }
+        });
+        let (first, second) = (heard.recv().await.unwrap(), heard.recv().await.unwrap());
+        assert_eq!(second.duration_since(first), super::ANEW);
+        assert!(tasks.end(Duration::from_millis(1)).await, "it doesn't pause while the server stops");
+        assert!(heard.recv().await.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_loop_that_returns_has_ended() {
+        let tasks = Tasks::on(tokio::runtime::Handle::current());
+        let (told, mut heard) = mpsc::unbounded_channel();
+        tasks.spawn_loop("a loop", move || {
+            let told = told.clone();
+            async move { told.send("begun").unwrap() }
+        });
+        assert_eq!((heard.recv().await, heard.recv().await), (Some("begun"), None));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actors::shell::Arbiters;
 use actors::time::{Clock, SystemClock};
+use futures_util::future::select_all;
 
 pub use self::analysers::analyser_with_model;
 use self::listen::BoundServer;
@@ -25,8 +26,8 @@ use crate::backup::{BackupPlaces, BackupStore, marker};
 use crate::clients::files::{Collection, STORES, StorePlace};
 use crate::config::Config;
 use crate::db::{Db, DbSettings, InstanceLease};
-use crate::routes;
 use crate::tasks::Tasks;
+use crate::{log, routes};
 
 /// How long background work may take to finish after requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
@@ -40,9 +41,9 @@ const BACKGROUND_BLOCKING_THREADS: usize = 16;
 pub async fn serve(config: Config) -> Result<(), String> {
     let built = build(config).await?;
     let (public, internal) = (listen::public(&built)?, listen::internal(&built)?);
-    println!("Colloquy listens on http://{}", public.address);
-    println!("Internal: http://{}", internal.address);
-    println!("Documentation: http://{}/docs", public.address);
+    log::print(&format!("Colloquy listens on http://{}", public.address));
+    log::print(&format!("Internal: http://{}", internal.address));
+    log::print(&format!("Documentation: http://{}/docs", public.address));
     built.states.probes.readiness.set(true);
     run(built, public, internal).await
 }
@@ -175,19 +176,19 @@ async fn run(built: Built, public: BoundServer, internal: BoundServer) -> Result
     let Built { states, lease, arbiters, background, sockets } = built;
     drop(sockets);
     let handles = [public.server.handle(), internal.server.handle()];
-    actix_web::rt::spawn(public.server);
-    actix_web::rt::spawn(internal.server);
+    let listening = [public.server, internal.server].map(actix_web::rt::spawn);
     let mut lost = lease.lost();
     let reason = tokio::select! {
-        name = signal() => name,
-        _ = lost.wait_for(|lost| *lost) => "another server has taken over the database",
+        name = signal() => Ok(name),
+        _ = lost.wait_for(|lost| *lost) => Err("another server has taken over the database"),
+        _ = select_all(listening) => Err("a listener has ended"),
     };
-    tracing::info!(reason, "stopping");
-    let was_lost = *lost.borrow();
+    let (Ok(why) | Err(why)) = reason;
+    tracing::info!(reason = why, "stopping");
     end(&states, &handles, &arbiters).await;
     lease.release().await;
     drop(background);
-    if was_lost { Err(reason.to_owned()) } else { Ok(()) }
+    reason.map(drop).map_err(str::to_owned)
 }
 
 /// Shuts down in order: reports not ready, lets requests in flight finish, then ends background tasks and actors.

@@ -36,6 +36,7 @@ use super::error::DbError;
 use super::lease::{self, Guard, Start};
 use super::sql::{Key, Uuid};
 use super::{Backend, Db};
+use crate::vital;
 
 /// How long a lease holds without being renewed. It is renewed every [`RENEWAL`].
 pub const LEASE: Duration = Duration::from_secs(10);
@@ -192,7 +193,7 @@ async fn take_lease(db: &Db) -> Result<InstanceLease, HeldBy> {
     if let Backend::Postgres(postgres) = db.open.backend.as_ref() {
         postgres.guard_by(Arc::clone(&guard));
     }
-    let renewing = db.open.handle.spawn(renew(db.clone(), Arc::clone(&guard)));
+    let renewing = db.open.handle.spawn(vital::live("the renewal of the lease", renew(db.clone(), Arc::clone(&guard))));
     Ok(InstanceLease { lost: guard.lost(), hold: Hold::Lease { db: db.clone(), guard, renewing } })
 }
 

@@ -46,6 +46,7 @@ mod sqlite;
 mod statements;
 mod suspicion;
 pub mod sweep;
+mod write_check;
 mod writer;
 
 #[cfg(test)]
@@ -64,6 +65,7 @@ use tokio::time::Instant;
 use self::doubts::Doubts;
 use self::job::DbJob;
 use self::readers::ReadJob;
+use self::write_check::WriteCheck;
 
 pub(crate) use self::at_once::at_once;
 pub use self::conn::{AtOnce, Columns, Conn, RunQueryDsl};
@@ -134,6 +136,7 @@ struct Open {
     limit: Duration,
     reads: Arc<Semaphore>,
     writes: Arc<Semaphore>,
+    write_check: WriteCheck,
     handle: Handle,
     /// `None` only during drop.
     runtime: Option<Runtime>,
@@ -183,6 +186,7 @@ impl Db {
             limit,
             reads: Arc::new(Semaphore::new(reads)),
             writes: Arc::new(Semaphore::new(writes)),
+            write_check: WriteCheck::new(),
             handle,
             runtime: Some(runtime),
         };

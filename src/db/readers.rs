@@ -12,6 +12,7 @@
 //! statements, and ends.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -24,6 +25,7 @@ use tokio::time::{Instant, sleep};
 use super::conn::Conn;
 use super::error::DbError;
 use super::job::{DbJob, run_within};
+use crate::vital;
 
 /// How long a reader rests before it ends.
 const LONGEST_REST: Duration = Duration::from_secs(30);
@@ -106,7 +108,7 @@ impl Readers {
         }
         state.waiting.push_back((Instant::now(), read));
         if !std::mem::replace(&mut state.is_watched, true) {
-            self.0.runtime.spawn(watch(Arc::downgrade(&self.0)));
+            self.0.runtime.spawn(vital::live("the watch of reads", watch(Arc::downgrade(&self.0))));
         }
     }
 }
@@ -200,7 +202,8 @@ impl ReaderThread {
         while let Some(read) = next
             && let Some(pool) = self.pool.upgrade()
         {
-            self.read(&pool, read);
+            // A panic outside of the job costs its caller the answer, and this reader its connection.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.read(&pool, read)));
             drop(pool);
             next = self.next();
         }

@@ -19,6 +19,8 @@
 //! Between two batches the write-ahead log is checkpointed into the file and truncated, on request. The checkpoint
 //! doesn't wait for readers: a backup that reads for an hour delays no write.
 //!
+//! A panic outside of any job ends the process: nothing else can write, and what the batch left behind is as after a kill.
+//!
 //! Deliberately absent: interrupting a statement that computes for long. SQLite runs in place on this thread, so the
 //! time limit of a job is checked between its statements.
 
@@ -34,6 +36,7 @@ use super::conn::Conn;
 use super::error::DbError;
 use super::job::{DbJob, Ran, run_within};
 use super::sqlite;
+use crate::vital;
 
 /// Maximum number of jobs in one transaction.
 const BATCH: usize = 256;
@@ -61,7 +64,9 @@ impl Writer {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let (sender, jobs) = channel(queue);
         let desk = WriterLoop { path, conn: Some(conn), limit, waiting: VecDeque::new(), emptying: Vec::new() };
-        std::thread::Builder::new().name("db-writer".to_owned()).spawn(move || runtime.block_on(desk.serve(jobs)))?;
+        std::thread::Builder::new().name("db-writer".to_owned()).spawn(move || {
+            vital::run("the database's writer", || runtime.block_on(desk.serve(jobs)));
+        })?;
         Ok(Self { queue: sender })
     }
 

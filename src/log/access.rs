@@ -1,33 +1,23 @@
 //! The access log: a line for each answered request, like the other lines of the log, with the request's id.
 //!
-//! A thread of its own formats and writes the lines, some milliseconds after the responses. A worker never waits for
-//! it: when the thread is too far behind, lines are dropped and counted.
+//! The log's thread formats and writes the lines, some milliseconds after the responses. A worker never waits for it: when
+//! the thread is too far behind, lines are dropped and counted. Of refused calls only some have a line, see `refused`.
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::sync::OnceLock;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use actors::live::RequestId;
 use actors::time::Time;
 use serde::Serialize;
 use tracing::Level;
 
-use super::LogFormat;
+use super::{LogFormat, OUTPUT};
 
 /// The target of the lines, for the setting `log.filter`.
-const TARGET: &str = "colloquy::access";
-/// How many lines may wait.
-const WAITING: usize = 4096;
-/// The lines of so long are written together.
-const GATHERING: Duration = Duration::from_millis(5);
-/// The bytes that are written at once, about.
-const WRITTEN_BYTES: usize = 64 * 1024;
-/// How long the end of the program waits for the last lines.
-const LAST: Duration = Duration::from_secs(1);
+pub(super) const TARGET: &str = "colloquy::access";
 
-static ORDERS: OnceLock<SyncSender<AccessOrder>> = OnceLock::new();
+static IS_ON: AtomicBool = AtomicBool::new(false);
 
 /// An answered request.
 #[derive(Debug)]
@@ -46,70 +36,21 @@ pub struct AccessLine {
     pub missing_in: Option<&'static str>,
 }
 
-enum AccessOrder {
-    Write(AccessLine),
-    /// Everything before is to be written.
-    Flush(SyncSender<()>),
-}
-
-/// Starts the thread, unless the log's filter leaves these lines out.
-pub(super) fn begin(format: LogFormat) {
-    if !tracing::enabled!(target: TARGET, Level::INFO) || ORDERS.get().is_some() {
-        return;
-    }
-    let (orders, waiting) = sync_channel(WAITING);
-    let writing = std::thread::Builder::new().name("access-log".to_owned());
-    match writing.spawn(move || write_all(&waiting, format)) {
-        Ok(_) => drop(ORDERS.set(orders)),
-        Err(error) => tracing::error!(%error, "there is no access log: its thread can't be started"),
-    }
+/// Has requests logged from now on, unless the log's filter leaves these lines out.
+pub(super) fn begin() {
+    IS_ON.store(tracing::enabled!(target: TARGET, Level::INFO), Ordering::Relaxed);
 }
 
 /// Whether anybody writes the lines.
 #[must_use]
 pub fn is_on() -> bool {
-    ORDERS.get().is_some()
+    IS_ON.load(Ordering::Relaxed)
 }
 
 /// Has a line written.
 pub fn write(line: AccessLine) {
-    let Some(orders) = ORDERS.get() else { return };
-    if orders.try_send(AccessOrder::Write(line)).is_err() {
-        metrics::counter!("colloquy_access_log_dropped_total").increment(1);
-    }
-}
-
-/// Waits until all lines are written, up to a second.
-pub fn end() {
-    let Some(orders) = ORDERS.get() else { return };
-    let (written, all) = sync_channel(1);
-    if orders.try_send(AccessOrder::Flush(written)).is_ok() {
-        // Nobody reads the log any more if this fails.
-        let _ = all.recv_timeout(LAST);
-    }
-}
-
-fn write_all(orders: &Receiver<AccessOrder>, format: LogFormat) {
-    let mut text = Vec::with_capacity(WRITTEN_BYTES);
-    let mut flushing = Vec::new();
-    while let Ok(first) = orders.recv() {
-        let mut next = Some(first);
-        while let Some(order) = next.take() {
-            match order {
-                AccessOrder::Write(line) => line.append(&mut text, format),
-                AccessOrder::Flush(back) => flushing.push(back),
-            }
-            if text.len() < WRITTEN_BYTES {
-                next = orders.try_recv().ok();
-            }
-        }
-        // There is nowhere else to say that standard error is closed.
-        let _ = std::io::stderr().lock().write_all(&text);
-        text.clear();
-        for back in flushing.drain(..) {
-            let _ = back.send(());
-        }
-        std::thread::sleep(GATHERING);
+    if let Some(output) = OUTPUT.get() {
+        output.take_request(line);
     }
 }
 
@@ -139,7 +80,7 @@ struct JsonSpan<'a> {
 }
 
 impl AccessLine {
-    fn append(&self, text: &mut Vec<u8>, format: LogFormat) {
+    pub(super) fn append(&self, text: &mut Vec<u8>, format: LogFormat) {
         // Writing to memory does not fail.
         let _ = match format {
             LogFormat::Json => serde_json::to_writer(&mut *text, &self.json()).map_err(std::io::Error::from),

@@ -58,10 +58,10 @@ async fn database(state: &Operators) -> Dependency {
                 Ok::<_, DbError>(())
             })
         });
-        answered.await.map_err(|error| error.to_string())
+        tokio::try_join!(answered, state.db.check_writes()).map_err(|error| error.to_string())
     };
     match within(asked).await {
-        Ok(()) => Dependency::ready(DependencyName::Database, "It answers."),
+        Ok(_) => Dependency::ready(DependencyName::Database, "It answers."),
         Err(why) => Dependency::unavailable(DependencyName::Database, why),
     }
 }

@@ -36,7 +36,7 @@ pub async fn liveness(_: Authorized<Public, Empty>, _: Probes) -> Result<Reply<A
 /// What the readiness probe says.
 #[derive(Serialize, ToSchema)]
 pub struct Ready {
-    /// Whether the database answers.
+    /// Whether the database answers, and commits writes.
     database: bool,
 }
 
@@ -50,7 +50,7 @@ pub async fn readiness(_: Authorized<Public, Empty>, state: Probes) -> Result<Re
             Ok::<_, DbError>(())
         })
     });
-    answered.await.map_err(ApiError::from)?;
+    tokio::try_join!(answered, state.db.check_writes()).map_err(ApiError::from)?;
     Ok(Reply::ok(Ready { database: true }))
 }
 

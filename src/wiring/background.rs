@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use metrics_exporter_prometheus::PrometheusHandle;
 use pipeline::media::Prober;
 use pipeline::speech::{LocalTranscriber, SoundCutter, Transcriber, TurnFinder};
 
@@ -21,6 +22,7 @@ use crate::analysis::run_loop;
 use crate::clients::speech::{SpeechService, SpeechServiceSettings};
 use crate::config::Speech;
 use crate::core::Core;
+use crate::http::raw_connection::Connections;
 use crate::jobs::mail::SendEmailHandler;
 use crate::jobs::{self, Handlers, WorkerContext};
 use crate::meetings::invitations::calendar_updates::SendCalendarUpdatesHandler;
@@ -38,6 +40,7 @@ use crate::metrics;
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::ParseDocumentHandler;
 use crate::reviews::search::indexing;
+use crate::tasks::Tasks;
 use crate::trackers::exports::exporting::ExportStoriesHandler;
 use crate::trackers::issues::polling;
 use crate::{meetings, projects};
@@ -116,26 +119,51 @@ pub fn begin(states: &States, data: &Path) -> Result<(), String> {
         jobs: core.jobs.clone(),
         tasks: core.tasks.clone(),
     };
-    core.tasks.spawn(jobs::work(context, handlers));
-    core.tasks.spawn(follow_meetings(meetings.clone()));
-    core.tasks.spawn(waiting::watch(meetings.clone()));
-    core.tasks.spawn(expiry::watch(meetings.clone()));
-    core.tasks.spawn(reload_after_settled_writes(states.clone()));
-    core.tasks.spawn(reconcile::run(meetings.clone()));
+    let tasks = &core.tasks;
+    // What it has begun goes on after a panic, and would be begun twice.
+    tasks.spawn_vital("the worker of jobs", jobs::work(context, handlers));
+    tasks.spawn_vital("the start of live meetings", follow_meetings(meetings.clone()));
     let runs = analysis.registry.clone();
-    core.tasks.spawn(async move {
+    tasks.spawn(async move {
         if let Err(away) = runs.wake_all().await {
             tracing::error!(why = away.0, "unfinished analysis runs could not be resumed");
         }
     });
-    core.tasks.spawn(endings::follow(accounts.clone()));
-    core.tasks.spawn(run_loop::sweep(analysis.clone()));
-    core.tasks.spawn(indexing::watch(states.reviews.clone()));
-    core.tasks.spawn(polling::watch(states.trackers.clone()));
-    core.tasks.spawn(sweeps::hourly(analysis.clone()));
-    core.tasks.spawn(Arc::clone(&states.http.connections).watch(core.tasks.stopping()));
-    core.tasks.spawn(metrics::run_periodically(states.probes.metrics.clone(), metrics::UPKEEP, core.tasks.stopping()));
+    let all = states.clone();
+    tasks.spawn_loop("reloading after settled writes", move || reload_after_settled_writes(all.clone()));
+    let state = meetings.clone();
+    tasks.spawn_loop("the watch of transcripts that wait", move || waiting::watch(state.clone()));
+    let state = meetings.clone();
+    tasks.spawn_loop("the expiry of transcripts", move || expiry::watch(state.clone()));
+    let state = meetings.clone();
+    tasks.spawn_loop("the media server check", move || reconcile::run(state.clone()));
+    let state = accounts.clone();
+    tasks.spawn_loop("the watch of ended sessions", move || endings::follow(state.clone()));
+    let state = analysis.clone();
+    tasks.spawn_loop("the sweep of runs", move || run_loop::sweep(state.clone()));
+    let state = states.reviews.clone();
+    tasks.spawn_loop("indexing for search", move || indexing::watch(state.clone()));
+    let state = states.trackers.clone();
+    tasks.spawn_loop("polling of trackers", move || polling::watch(state.clone()));
+    let state = analysis.clone();
+    tasks.spawn_loop("the hourly sweep", move || sweeps::hourly(state.clone()));
+    watch_connections(tasks, &states.http.connections);
+    keep_up(tasks, &states.probes.metrics);
     Ok(())
+}
+
+/// Has connections cut that are too slow.
+pub(super) fn watch_connections(tasks: &Tasks, connections: &Arc<Connections>) {
+    let (connections, stopping) = (Arc::clone(connections), tasks.stopping());
+    tasks.spawn_loop("the watch of connections", move || Arc::clone(&connections).watch(stopping.clone()));
+}
+
+/// Has the samples of metrics folded.
+pub(super) fn keep_up(tasks: &Tasks, metrics: &PrometheusHandle) {
+    let (metrics, stopping) = (metrics.clone(), tasks.stopping());
+    tasks.spawn_loop("the upkeep of metrics", move || {
+        metrics::run_periodically(metrics.clone(), metrics::UPKEEP, stopping.clone())
+    });
 }
 
 /// Makes subscribers re-read their topics, and readers the database, after a write whose outcome was unknown has been
@@ -167,7 +195,9 @@ async fn follow_meetings(state: Meetings) {
         Ok(woken) => tracing::info!(due = woken.due, awake = woken.awake, "live meetings resumed"),
         Err(away) => tracing::error!(why = away.0, "live meetings could not be resumed"),
     }
-    state.tasks.spawn(attendance::report_all(state.clone()));
-    state.tasks.spawn(recordings::sweep::sweep(state.clone()));
-    sweep::sweep(state).await;
+    let tasks = state.tasks.clone();
+    tasks.spawn(attendance::report_all(state.clone()));
+    let swept = state.clone();
+    tasks.spawn_loop("the sweep of recordings", move || recordings::sweep::sweep(swept.clone()));
+    tasks.spawn_loop("the sweep of meetings", move || sweep::sweep(state.clone()));
 }

@@ -11,6 +11,7 @@ use metrics::gauge;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Semaphore;
 
+use super::background::{keep_up, watch_connections};
 use super::listen::{self, Served};
 use super::states::suffice;
 use super::{BACKGROUND_END, Background, analysers, bind, make_folder, others, signal};
@@ -22,13 +23,12 @@ use crate::http::error::ApiError;
 use crate::http::mounted::Need;
 use crate::http::raw_connection::Connections;
 use crate::http::state::{Http, HttpParts};
-use crate::metrics as figures;
 use crate::pipeline_jobs::folder::JobFolder;
 use crate::pipeline_jobs::state::{INTAKES, PipelineJobs, PipelineJobsParts};
 use crate::pipeline_jobs::table::{JobTable, TableLimits};
 use crate::pipeline_jobs::worker;
-use crate::routes;
 use crate::tasks::Tasks;
+use crate::{log, metrics as figures, routes};
 
 /// Serves the pipeline until the process receives SIGTERM or SIGINT.
 ///
@@ -50,9 +50,10 @@ pub async fn serve_pipeline(config: Config) -> Result<(), String> {
     });
     let recorder = figures::install().map_err(|error| error.to_string())?;
     let jobs = jobs(&config, &tasks)?;
-    tasks.spawn(worker::sweep(jobs.clone()));
-    tasks.spawn(Arc::clone(&http.connections).watch(tasks.stopping()));
-    tasks.spawn(figures::run_periodically(recorder.clone(), figures::UPKEEP, tasks.stopping()));
+    let swept = jobs.clone();
+    tasks.spawn_loop("the sweep of jobs", move || worker::sweep(swept.clone()));
+    watch_connections(&tasks, &http.connections);
+    keep_up(&tasks, &recorder);
 
     let mounted = [Need::of::<Http>(), Need::of::<Tasks>(), Need::of::<ServiceKey>(), Need::of::<PipelineJobs>()];
     suffice(&mounted, &routes::pipeline())?;
@@ -75,7 +76,7 @@ pub async fn serve_pipeline(config: Config) -> Result<(), String> {
         beside: Arc::new(beside),
     })?;
     drop(listener);
-    println!("Pipeline listens on http://{}", bound.address);
+    log::print(&format!("Pipeline listens on http://{}", bound.address));
     let handle = bound.server.handle();
     actix_web::rt::spawn(bound.server);
     let reason = signal().await;
@@ -146,6 +147,7 @@ fn mount_probes(service: &mut ServiceConfig, jobs: PipelineJobs, recorder: Prome
 
 #[expect(clippy::cast_precision_loss, reason = "gauges are floating point")]
 async fn gather(jobs: &PipelineJobs) {
+    gauge!("colloquy_log_waiting").set(log::waiting() as f64);
     let counts = jobs.table.counts().await;
     gauge!("colloquy_pipeline_jobs_queued").set(counts.queued as f64);
     gauge!("colloquy_pipeline_jobs_processing").set(counts.processing as f64);

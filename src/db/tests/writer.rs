@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use super::super::{Db, DbError, DbSettings, RunQueryDsl};
 use super::both::{count, insert, thing};
 use super::schema::things;
-use super::{on_both, sqlite};
+use super::{Opened, on_both, sqlite};
 
 async fn insert_named(db: &Db, name: String) -> Result<(), DbError> {
     db.write(move |conn| Box::pin(async move { insert(conn, &thing(&name)).await })).await
@@ -188,6 +188,83 @@ async fn the_last_clone_can_be_dropped_by_async_code() {
     let opened = sqlite(|settings| settings).await;
     insert_named(&opened.db, "one".to_owned()).await.unwrap();
     drop(opened);
+}
+
+/// An error that can't be made of a database's on the threads of the database: a panic outside of any job.
+#[derive(Debug)]
+struct Bomb;
+
+impl From<DbError> for Bomb {
+    fn from(_: DbError) -> Self {
+        let thread = std::thread::current();
+        assert!(!thread.name().is_some_and(|name| name.starts_with("db-")), "by intention");
+        Self
+    }
+}
+
+const CHILD: &str = "COLLOQUY_TEST_WRITER_CHILD";
+
+/// The child process; does nothing in any other run.
+#[tokio::test]
+async fn child() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    let opened = sqlite(|settings| settings).await;
+    let written: Result<(), Bomb> = opened.db.write(|_| Box::pin(async { panic!("by intention") })).await;
+    panic!("the process goes on without its writer: {written:?}");
+}
+
+#[test]
+fn a_panic_of_the_writer_outside_of_a_job_ends_the_process() {
+    let name = format!("{}::child", module_path!().split_once("::").unwrap().1);
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    let ended = command.args(["--exact", &name]).env(CHILD, "1").output().unwrap();
+    assert_eq!(ended.status.code(), Some(crate::vital::EXIT_CODE), "{}", String::from_utf8_lossy(&ended.stdout));
+}
+
+#[tokio::test]
+async fn a_panic_of_a_reader_outside_of_a_job_costs_no_reader() {
+    let opened = sqlite(|settings| DbSettings { connections: 2, ..settings }).await;
+    for _ in 0..8 {
+        let read: Result<(), Bomb> = opened.db.read(|_| Box::pin(async { panic!("by intention") })).await;
+        assert!(read.is_err());
+    }
+    assert_eq!(counted(&opened.db).await, 0);
+}
+
+/// How long the write-ahead log of an open database is.
+fn log_bytes(opened: &Opened) -> u64 {
+    let mut path = opened.path().into_os_string();
+    path.push("-wal");
+    std::fs::metadata(path).unwrap().len()
+}
+
+#[tokio::test]
+async fn a_thousand_checks_of_writes_are_one_write_that_needs_room() {
+    let opened = sqlite(|settings| settings).await;
+    let before = log_bytes(&opened);
+    let checks = join_all((0..1000).map(|_| opened.db.check_writes())).await;
+    assert!(checks.iter().all(Result::is_ok));
+    // A page with its header; some more where a thousand checks take seconds.
+    let written = log_bytes(&opened) - before;
+    assert!((4096..10 * 4120).contains(&written), "{written} bytes");
+}
+
+#[tokio::test]
+async fn a_check_of_writes_waits_in_their_queue_and_not_for_ever() {
+    on_both(async |db| assert_eq!(db.check_writes().await, Ok(()))).await;
+    let opened = sqlite(|settings| DbSettings { limit: Duration::from_millis(300), ..settings }).await;
+    let db = &opened.db;
+    let hangs = join_all((0..5).map(|_| {
+        db.write(|_| Box::pin(std::future::pending::<Result<(), DbError>>()))
+    }));
+    let check = async {
+        let stuck = db.check_writes().await;
+        assert_eq!(stuck, Err(DbError::Unavailable("no write was committed within 300ms".to_owned())));
+    };
+    tokio::join!(biased; hangs, check);
+    while db.check_writes().await.is_err() {}
 }
 
 /// The results are in `writer.rs`. TMPDIR chooses the disk.
