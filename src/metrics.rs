@@ -48,7 +48,7 @@ const fn metric(
 
 /// All metrics of the server and of the pipeline as a service of its own, by name. docs/operate.md has the same table; a test
 /// compares them.
-pub const DESCRIBED: [DescribedMetric; 32] = {
+pub const DESCRIBED: [DescribedMetric; 33] = {
     use MetricKind::{Counter, Gauge, Histogram};
     [
         metric(
@@ -137,6 +137,12 @@ pub const DESCRIBED: [DescribedMetric; 32] = {
             "Time from a request's head to its answer's head",
         ),
         metric("colloquy_requests_total", Counter, &["method", "route", "status"], "Answered requests"),
+        metric(
+            "colloquy_search_put_off_total",
+            Counter,
+            &[],
+            "Times that a document, a transcript or an item could not be indexed for search and was put off",
+        ),
         metric("colloquy_sockets_closed_total", Counter, &["code"], "Sockets that the server closed, by close code"),
     ]
 };

@@ -50,8 +50,8 @@ sections! {
         head_seconds: u64, grace_seconds: u64, least_bytes_per_second: u64, buffered_bytes: usize,
     }
     Limits {
-        calls: Class, logins: Class, login_failures: Class, login_failures_of_client: Class, code_failures: Class,
-        token_failures_of_client: Class, code_pause: Class, code_mails: Class, code_mails_of_client: Class,
+        calls: Class, costly_calls: Class, logins: Class, login_failures: Class, login_failures_of_client: Class,
+        code_failures: Class, token_failures_of_client: Class, code_pause: Class, code_mails: Class, code_mails_of_client: Class,
         invitation_mails: Class, invitation_mails_of_address: Class, avatar_bytes: usize, document_bytes: usize,
         documents_per_run: usize, unread_documents: usize, unfinished_runs: usize,
         feedback_mails_of_address: Class, feedback_per_author: i64,
@@ -198,9 +198,10 @@ const fn kept_for(seconds: u64) -> Option<Duration> {
 impl Limits {
     /// Returns all rate limits under their names.
     #[must_use]
-    pub const fn classes(&self) -> [(&'static str, Class); 12] {
+    pub const fn classes(&self) -> [(&'static str, Class); 13] {
         [
             ("calls", self.calls),
+            ("costly_calls", self.costly_calls),
             ("logins", self.logins),
             ("login_failures", self.login_failures),
             ("login_failures_of_client", self.login_failures_of_client),

@@ -9,6 +9,7 @@ pub mod call_limits;
 pub mod code;
 pub mod connection_limit;
 pub mod cors;
+pub mod costly_calls;
 pub mod digest;
 pub mod enumeration;
 pub mod envelope;

@@ -39,6 +39,7 @@ use crate::db::{Conn, Db, DbError};
 use crate::events;
 use crate::http::budget::Budget;
 use crate::http::call_limits::{CallLimit, CallLimits};
+use crate::http::costly_calls::CostlyCalls;
 use crate::http::connection_limit::ConnectionLimit;
 use crate::http::mounted::{Mounted, Need};
 use crate::http::raw_connection::Connections;
@@ -189,7 +190,10 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         tokens: Tokens::new(&ring, &core.url, access_life),
         revoked: revoked(&core, access_life).await?,
         tickets: Tickets::living(Duration::from_secs(settings.sockets.ticket_seconds)),
-        limits: CallLimits { calls: CallLimit::of(settings.limits.calls) },
+        limits: CallLimits {
+            calls: CallLimit::of(settings.limits.calls),
+            costly: CostlyCalls::of(settings.limits.costly_calls),
+        },
         core: core.clone(),
     });
 

@@ -11,7 +11,7 @@ pub use analysis::{
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
 pub use reviews::{
     approval_events, approval_trails, baseline_items, baselines, feedback, former_review_tokens, review_invitations,
-    search_passages, search_pending, search_words,
+    search_passages, search_pending, search_retries, search_words,
 };
 pub use trackers::{
     pending_tracker_connections, tracker_connections, tracker_destinations, tracker_export_items, tracker_exports,

@@ -162,5 +162,19 @@ diesel::table! {
         id -> BigInt,
         kind -> Text,
         source_id -> Uuid,
+        project_id -> Uuid,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    search_retries (source_id) {
+        source_id -> Uuid,
+        kind -> Text,
+        project_id -> Uuid,
+        failures -> BigInt,
+        due_at -> Nullable<UtcTime>,
     }
 }

@@ -8,6 +8,8 @@ use unicode_normalization::char::decompose_compatible;
 
 /// Longer words are cut: nobody types them.
 const LONGEST: usize = 64;
+/// Characters that stand for many letters make no longer words than this: PostgreSQL refuses those of 2,047 bytes.
+const LONGEST_BYTES: usize = 1_024;
 /// The Arabic article, with what is written together with it.
 const ARTICLES: [&str; 6] = ["وال", "فال", "بال", "كال", "ال", "لل"];
 /// So many letters have to remain of a word whose article is taken off.
@@ -46,7 +48,7 @@ pub fn words(text: &str) -> Vec<FoldedWord> {
         let start = FoldedWord { text: String::new(), start: at, end: at };
         let (word, length) = open.get_or_insert((start, 0));
         word.end = at + 1;
-        if *length < LONGEST {
+        if *length < LONGEST && word.text.len() + letters.len() <= LONGEST_BYTES {
             word.text.push_str(&letters);
             *length += 1;
         }
@@ -127,6 +129,9 @@ mod tests {
         assert_eq!(folded("ألم بالغ"), ["الم", "بالغ"], "what is no article stays");
         assert_eq!(folded("🦀 * % \" \0 () — …"), [""; 0]);
         assert_eq!(folded(&"x".repeat(10_000)), ["x".repeat(64)]);
+        // Each is a sentence of fifteen letters, in words of two bytes a letter.
+        let sentences = folded(&"\u{fdfa}".repeat(200));
+        assert!(sentences.iter().all(|word| word.len() <= 1_024) && sentences.len() == 1, "{sentences:?}");
     }
 
     #[test]

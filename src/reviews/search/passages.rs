@@ -1,23 +1,14 @@
 //! What is indexed of an item, a document or a transcript: one passage of an item, and of long texts a passage for each
 //! part of about a thousand characters.
 
-use actors::ids::{self, Id};
 use pipeline::readers::SourceText;
 use serde::{Deserialize, Serialize};
 
 use super::folding::{self, FoldedWord};
-use super::model::SearchKind;
 use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
 
 /// About how many characters a passage of a long text has.
 const PART: usize = 1_000;
-
-/// All passages of one source, in order. None if there is nothing to be found in it.
-pub struct SourcePassages {
-    pub project_id: Id<ids::Project>,
-    pub kind: SearchKind,
-    pub passages: Vec<SearchPassage>,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchPassage {
@@ -36,6 +27,7 @@ pub struct SaidAt(pub usize, pub u64, pub u64);
 
 /// A segment of a transcript.
 pub struct SpokenSegment {
+    pub position: i64,
     pub text: String,
     pub start_ms: u64,
     pub end_ms: u64,
@@ -119,12 +111,24 @@ pub fn of_document(file_name: &str, source_text: &str) -> Result<Vec<SearchPassa
     Ok(parts.into_iter().map(passage).collect())
 }
 
-/// The segments of a transcript, several in a passage.
+/// Some passages of a transcript, and the position of the first segment that is in none of them.
+pub struct SpokenPassages {
+    pub passages: Vec<SearchPassage>,
+    pub next_position: i64,
+}
+
+/// Segments of a transcript, several in a passage. `is_end`: no more follow; otherwise the last ones wait for more, unless
+/// there is nothing else.
 ///
 /// # Errors
 /// Never in practice: numbers are written as JSON.
-pub fn of_transcript(title: &str, segments: Vec<SpokenSegment>) -> Result<Vec<SearchPassage>, serde_json::Error> {
+pub fn of_transcript(
+    title: &str,
+    segments: Vec<SpokenSegment>,
+    is_end: bool,
+) -> Result<SpokenPassages, serde_json::Error> {
     let mut passages = Vec::new();
+    let mut next_position = 0;
     let (mut text, mut length, mut times) = (String::new(), 0, Vec::new());
     let mut segments = segments.into_iter().peekable();
     while let Some(segment) = segments.next() {
@@ -135,7 +139,8 @@ pub fn of_transcript(title: &str, segments: Vec<SpokenSegment>) -> Result<Vec<Se
         length += segment.text.chars().count();
         text.push_str(&segment.text);
         times.push(SaidAt(length, segment.start_ms, segment.end_ms));
-        if length >= PART || segments.peek().is_none() {
+        let is_last = segments.peek().is_none() && (is_end || passages.is_empty());
+        if length >= PART || is_last {
             passages.push(SearchPassage {
                 code: None,
                 title: title.to_owned(),
@@ -144,22 +149,48 @@ pub fn of_transcript(title: &str, segments: Vec<SpokenSegment>) -> Result<Vec<Se
                 times: Some(serde_json::to_string(&std::mem::take(&mut times))?),
             });
             length = 0;
+            next_position = segment.position + 1;
         }
     }
-    Ok(passages)
+    Ok(SpokenPassages { passages, next_position })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SaidAt, SpokenSegment, of_transcript};
+    use super::{SaidAt, SpokenPassages, SpokenSegment, of_transcript};
+
+    fn segments(positions: std::ops::Range<i64>) -> Vec<SpokenSegment> {
+        let segment = |position: i64| {
+            let start_ms = position.unsigned_abs() * 1_000;
+            SpokenSegment { position, text: "x".repeat(400), start_ms, end_ms: start_ms + 900 }
+        };
+        positions.map(segment).collect()
+    }
 
     #[test]
     fn a_passage_of_a_transcript_knows_when_each_of_its_segments_is_said() {
-        let segment =
-            |index: u64| SpokenSegment { text: "x".repeat(400), start_ms: index * 1_000, end_ms: index * 1_000 + 900 };
-        let passages = of_transcript("Booking", (0..4).map(segment).collect()).unwrap();
+        let SpokenPassages { passages, next_position } = of_transcript("Booking", segments(0..4), true).unwrap();
         assert_eq!(passages.iter().map(|one| one.text.chars().count()).collect::<Vec<_>>(), [1_202, 400]);
         let times: Vec<SaidAt> = serde_json::from_str(passages[0].times.as_ref().unwrap()).unwrap();
         assert_eq!(times, [SaidAt(400, 0, 900), SaidAt(801, 1_000, 1_900), SaidAt(1_202, 2_000, 2_900)]);
+        assert_eq!(next_position, 4);
+    }
+
+    #[test]
+    fn a_transcript_has_the_same_passages_if_it_is_read_in_parts() {
+        let whole = of_transcript("Booking", segments(0..20), true).unwrap().passages;
+        for size in 3..=20 {
+            let (mut passages, mut from) = (Vec::new(), 0);
+            while from < 20 {
+                let to = (from + size).min(20);
+                let part = of_transcript("Booking", segments(from..to), to == 20).unwrap();
+                assert!(part.next_position > from, "it goes on");
+                passages.extend(part.passages);
+                from = part.next_position;
+            }
+            assert_eq!(passages, whole, "{size} at once");
+        }
+        let short = of_transcript("Booking", segments(0..1), false).unwrap();
+        assert_eq!((short.passages.len(), short.next_position), (1, 1), "a part is never nothing");
     }
 }

@@ -54,7 +54,8 @@ impl Query for SearchQuery {
         let words = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(200));
         let about = "Words, all of which occur in each hit. Of the last one the beginning is enough, unless something \
                      follows it; a word that the project does not have stands for those that differ in a letter, or in \
-                     two from eight letters on. Case, accents and vowel signs count for nothing.";
+                     two from eight letters on (four words of a query at most). Case, accents and vowel signs count for \
+                     nothing.";
         let mut q = query_parameter("q", about, words.pattern(Some(TEXT_PATTERN)));
         q.required = Required::True;
         let one = SearchKind::VARIANTS.iter().map(|kind| kind.into_str()).collect::<Vec<_>>().join("|");

@@ -1,41 +1,20 @@
 //! The passages that are searched, and what is still to be indexed. Written by one task alone.
 
 pub mod finding;
+pub mod pending;
 pub mod sources;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use actors::ids::{self, Id};
 use diesel::sql_types::{Array, BigInt, Text};
 use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
-use uuid::Uuid;
 
+use super::difference::{AddedPassage, IndexChange};
 use super::passages::SearchPassage;
-use super::spelling;
-use crate::db::schema::{search_passages, search_pending, search_words};
+use crate::db::schema::{search_passages, search_words};
 use crate::db::{Columns, Conn, DbError, Key, RunQueryDsl, many, number};
-
-/// A note that something changed.
-#[derive(Debug, Clone, Queryable, Selectable)]
-#[diesel(table_name = search_pending)]
-pub struct PendingNote {
-    pub id: i64,
-    pub kind: String,
-    pub source_id: Key<()>,
-}
-
-/// The oldest notes.
-pub async fn pending(conn: &mut Conn, most: i64) -> Result<Vec<PendingNote>, DbError> {
-    let oldest = search_pending::table.order(search_pending::id.asc()).limit(most);
-    Ok(oldest.select(PendingNote::columns()).load(conn).await?)
-}
-
-/// Deletes the notes, once what they name is indexed.
-pub async fn settle(conn: &mut Conn, notes: Vec<i64>) -> Result<(), DbError> {
-    diesel::delete(search_pending::table.filter(search_pending::id.eq_any(notes))).execute(conn).await?;
-    Ok(())
-}
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = search_passages)]
@@ -58,7 +37,7 @@ pub struct IndexedPassage {
     pub id: i64,
     pub project_id: Id<ids::Project>,
     pub kind: String,
-    pub source_id: Uuid,
+    pub source_id: Id<()>,
     pub position: usize,
     pub passage: SearchPassage,
 }
@@ -70,17 +49,37 @@ impl From<Row> for IndexedPassage {
             id,
             project_id: project_id.0,
             kind,
-            source_id: source_id.0.uuid(),
+            source_id: source_id.0,
             position: usize::try_from(position).unwrap_or_default(),
             passage: SearchPassage { code, title, text, starts_at, times },
         }
     }
 }
 
-/// The passages of sources, in no order.
-pub async fn passages_of(conn: &mut Conn, sources: Vec<Uuid>) -> Result<Vec<IndexedPassage>, DbError> {
-    let sources: Vec<Key<()>> = sources.into_iter().map(|id| Key(Id::from_uuid(id))).collect();
+/// The first passages of sources, in no order: items have no others.
+pub async fn first_passages(conn: &mut Conn, sources: Vec<Id<()>>) -> Result<Vec<IndexedPassage>, DbError> {
+    let sources: Vec<Key<()>> = sources.into_iter().map(Key).collect();
     let found = search_passages::table.filter(search_passages::source_id.eq_any(sources));
+    let first = found.filter(search_passages::position.eq(0));
+    let rows: Vec<Row> = first.select(Row::columns()).load(conn).await?;
+    Ok(rows.into_iter().map(IndexedPassage::from).collect())
+}
+
+/// The passages of a source from a position on, up to another one, and so many at most; in order.
+pub async fn passages_of(
+    conn: &mut Conn,
+    source: Id<()>,
+    from: usize,
+    before: usize,
+    most: usize,
+) -> Result<Vec<IndexedPassage>, DbError> {
+    let [from, before, most] = [from, before, most].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+    let found = search_passages::table
+        .filter(search_passages::source_id.eq(Key(source)))
+        .filter(search_passages::position.ge(from))
+        .filter(search_passages::position.lt(before))
+        .order(search_passages::position.asc())
+        .limit(most);
     let rows: Vec<Row> = found.select(Row::columns()).load(conn).await?;
     Ok(rows.into_iter().map(IndexedPassage::from).collect())
 }
@@ -92,42 +91,26 @@ pub async fn passages(conn: &mut Conn, ids: Vec<i64>) -> Result<Vec<IndexedPassa
     Ok(rows.into_iter().map(IndexedPassage::from).collect())
 }
 
-/// A passage to be indexed; its id is given when it is written.
-#[derive(Debug, Clone)]
-pub struct NewPassage {
-    pub project_id: Id<ids::Project>,
-    pub kind: &'static str,
-    pub source_id: Uuid,
-    pub position: usize,
-    pub passage: SearchPassage,
-}
-
 /// Removes passages and adds others, with their words.
 ///
 /// # Errors
 /// `Violated(ForeignKey)` when a project is deleted at the same time.
-pub async fn replace(conn: &mut Conn, removed: Vec<IndexedPassage>, added: Vec<NewPassage>) -> Result<(), DbError> {
-    let mut counts: HashMap<(Id<ids::Project>, String), i64> = HashMap::new();
-    let ids: Vec<i64> = removed.iter().map(|one| one.id).collect();
-    for one in &removed {
-        count(&mut counts, one.project_id, one.passage.title_words(one.position), &one.passage, -1);
-    }
-    diesel::delete(search_passages::table.filter(search_passages::id.eq_any(ids))).execute(conn).await?;
+pub async fn replace(conn: &mut Conn, change: IndexChange) -> Result<(), DbError> {
+    let IndexChange { removed, added, words } = change;
+    diesel::delete(search_passages::table.filter(search_passages::id.eq_any(removed))).execute(conn).await?;
     let last: Option<i64> =
         search_passages::table.select(diesel::dsl::max(search_passages::id)).get_result(conn).await?;
     let mut rows = Vec::with_capacity(added.len());
     let mut indexed = Vec::with_capacity(added.len());
-    for (id, one) in (last.unwrap_or_default() + 1..).zip(added) {
-        let title = one.passage.title_words(one.position);
-        count(&mut counts, one.project_id, title.clone(), &one.passage, 1);
-        indexed.push((id, title, one.passage.text_words(), scope(one.project_id)));
-        let SearchPassage { code, title, text, starts_at, times } = one.passage;
+    for (id, AddedPassage { wanted, title_words, text_words }) in (last.unwrap_or_default() + 1..).zip(added) {
+        indexed.push((id, title_words, text_words, scope(wanted.project_id)));
+        let SearchPassage { code, title, text, starts_at, times } = wanted.passage;
         rows.push(Row {
             id,
-            project_id: Key(one.project_id),
-            kind: one.kind.to_owned(),
-            source_id: Key(Id::from_uuid(one.source_id)),
-            position: number(u64::try_from(one.position).unwrap_or(u64::MAX)),
+            project_id: Key(wanted.project_id),
+            kind: wanted.kind.into_str().to_owned(),
+            source_id: Key(wanted.source_id),
+            position: number(u64::try_from(wanted.position).unwrap_or(u64::MAX)),
             code,
             title,
             text,
@@ -137,28 +120,13 @@ pub async fn replace(conn: &mut Conn, removed: Vec<IndexedPassage>, added: Vec<N
     }
     many!(conn, &rows, |some| diesel::insert_into(search_passages::table).values(some));
     index(conn, indexed).await?;
-    list_words(conn, counts).await
+    list_words(conn, words).await
 }
 
 /// The word under which all passages of a project are indexed.
 #[must_use]
 pub fn scope(project_id: Id<ids::Project>) -> String {
     format!("p{}", project_id.uuid().simple())
-}
-
-fn count(
-    counts: &mut HashMap<(Id<ids::Project>, String), i64>,
-    project_id: Id<ids::Project>,
-    title: Vec<String>,
-    passage: &SearchPassage,
-    by: i64,
-) {
-    let mut words: Vec<String> = title.into_iter().chain(passage.text_words()).collect();
-    words.sort_unstable();
-    words.dedup();
-    for word in words.into_iter().filter(|word| spelling::is_listed(word)) {
-        *counts.entry((project_id, word)).or_default() += by;
-    }
 }
 
 async fn index(conn: &mut Conn, indexed: Vec<(i64, Vec<String>, Vec<String>, String)>) -> Result<(), DbError> {
@@ -196,10 +164,10 @@ fn lexemes(title: Vec<String>, text: Vec<String>, scope: &str) -> String {
     vector
 }
 
-async fn list_words(conn: &mut Conn, counts: HashMap<(Id<ids::Project>, String), i64>) -> Result<(), DbError> {
-    let mut gone: HashMap<Id<ids::Project>, Vec<String>> = HashMap::new();
-    let mut changed: Vec<_> = counts.into_iter().filter(|(_, by)| *by != 0).collect();
-    changed.sort_unstable();
+/// Adds to the counts of words, and deletes those that are in no passage any more.
+async fn list_words(conn: &mut Conn, counts: BTreeMap<(Id<ids::Project>, String), i64>) -> Result<(), DbError> {
+    let mut gone: BTreeMap<Id<ids::Project>, Vec<String>> = BTreeMap::new();
+    let changed: Vec<_> = counts.into_iter().filter(|(_, by)| *by != 0).collect();
     for ((project_id, word), by) in &changed {
         if *by < 0 {
             gone.entry(*project_id).or_default().push(word.clone());

@@ -1,5 +1,7 @@
 //! Tests search at the size of a large project, and prints how long it takes.
 
+mod turns;
+
 use std::time::{Duration, Instant};
 
 use actors::ids::{self, Id};
@@ -7,8 +9,9 @@ use actors::time::Time;
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::json;
 
-use super::indexing;
+use super::indexing::Indexer;
 use super::model::{SearchKind, SearchTerm};
+use super::spelling::NearWords;
 use super::store::finding::{self, PassageQuery};
 use crate::db::schema::{items, projects, runs};
 use crate::db::tests::{GROUND, on_both, rows_in, run};
@@ -21,6 +24,10 @@ const SEGMENTS: i64 = 5_000;
 const WORDS: i64 = 20_000;
 /// No query may take longer, however it is built.
 const MOST: Duration = Duration::from_secs(1);
+
+fn now() -> Time {
+    Time::from_millis(1_764_000_000_000).unwrap()
+}
 
 /// A word of its own for each number.
 fn word(number: i64) -> String {
@@ -48,7 +55,7 @@ fn requirement(number: i64, run_id: Id<actors::run::Run>) -> (Id<()>, String) {
     (id, body.to_string())
 }
 
-async fn plant(db: &Db) -> Id<ids::Project> {
+async fn plant_requirements(db: &Db, count: i64) -> Id<ids::Project> {
     run(db, GROUND).await;
     let found = db.read(|conn| {
         Box::pin(async move {
@@ -58,11 +65,11 @@ async fn plant(db: &Db) -> Id<ids::Project> {
         })
     });
     let (project, of_run) = found.await.unwrap();
-    for first in (0..REQUIREMENTS).step_by(500) {
+    for first in (0..count).step_by(500) {
         let added = db.write(move |conn| {
             Box::pin(async move {
-                let at = At(Time::from_millis(1_764_000_000_000).unwrap());
-                let rows: Vec<_> = (first..first + 500)
+                let at = At(now());
+                let rows: Vec<_> = (first..count.min(first + 500))
                     .map(|number| {
                         let (id, body) = requirement(number + 1, of_run.0);
                         (
@@ -84,6 +91,11 @@ async fn plant(db: &Db) -> Id<ids::Project> {
         });
         added.await.unwrap();
     }
+    project.0
+}
+
+async fn plant(db: &Db) -> Id<ids::Project> {
+    let project = plant_requirements(db, REQUIREMENTS).await;
     let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ";
     let segment =
         "'In the meeting we said that the valve ' || i || ' opens before number ' || (i * 7) || ' closes in time.'";
@@ -97,7 +109,7 @@ async fn plant(db: &Db) -> Id<ids::Project> {
          SELECT transcripts.id, i, recordings.meeting_id, i * 5000, i * 5000 + 4000, {segment}, 1 \
          FROM n, transcripts JOIN recordings ON recordings.id = transcripts.recording_id;"
     )).await;
-    project.0
+    project
 }
 
 #[tokio::test]
@@ -105,7 +117,8 @@ async fn ten_thousand_requirements_and_long_transcripts_are_searched_within_a_se
     on_both(async |db| {
         let project_id = plant(&db).await;
         let began = Instant::now();
-        while indexing::once(&db).await.unwrap() || rows_in(&db, "search_pending").await > 0 {}
+        let mut indexer = Indexer::on(db.clone());
+        while indexer.turn(now()).await.unwrap() {}
         let passages = rows_in(&db, "search_passages").await;
         let kind = db.read(|conn| {
             Box::pin(async move { Ok::<_, DbError>(if matches!(conn, Conn::Pg(_)) { "PostgreSQL" } else { "SQLite" }) })
@@ -136,14 +149,27 @@ async fn ten_thousand_requirements_and_long_transcripts_are_searched_within_a_se
             println!("  {what}: {} hits in {:.1} ms", found.len(), began.elapsed().as_secs_f64() * 1_000.0);
             assert!(!found.is_empty() && began.elapsed() < MOST, "{what}: {:?}", began.elapsed());
         }
+        // Two letters are wrong.
+        let misspelt = word(4_321).replacen('a', "aa", 1) + "q";
+        let (mut near, mut read, mut comparing) = (NearWords::of(&misspelt), 0, Duration::ZERO);
         let began = Instant::now();
-        let near = db.read(move |conn| Box::pin(async move { finding::words_from(conn, project_id, "b").await }));
-        let near = near.await.unwrap();
+        while let Some(range) = near.next().cloned() {
+            let page = db.read(move |conn| {
+                Box::pin(async move { finding::words_in(conn, project_id, &range, 256).await })
+            });
+            let page = page.await.unwrap();
+            read += page.len();
+            let (is_end, began) = (page.len() < 256, Instant::now());
+            near.take(page, is_end);
+            comparing += began.elapsed();
+        }
+        let took = began.elapsed();
         println!(
-            "  {} words that a misspelt one is compared with: {:.1} ms",
-            near.len(),
-            began.elapsed().as_secs_f64() * 1_000.0
+            "  a misspelt word: {read} words read in {:.1} ms, {:.1} ms of them to compare",
+            took.as_secs_f64() * 1_000.0,
+            comparing.as_secs_f64() * 1_000.0
         );
+        assert!(near.found().contains(&word(4_321)) && took < MOST, "{misspelt}");
     })
     .await;
 }

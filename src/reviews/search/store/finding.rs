@@ -1,5 +1,7 @@
 //! The queries of search. Words reach the databases' query languages in quotes, and consist of letters and digits alone.
 
+use std::collections::HashSet;
+
 use actors::ids::{self, Id, User};
 use diesel::sql_types::{BigInt, Bool, Double, Text};
 use diesel::{ExpressionMethods, QueryDsl, QueryableByName};
@@ -8,13 +10,10 @@ use super::scope;
 use crate::db::schema::search_words;
 use crate::db::{Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, each};
 use crate::reviews::search::model::{SearchKind, SearchTerm};
+use crate::reviews::search::spelling::{ABOVE_ALL, WordRange};
 
 /// How many hits of one document, transcript or item are listed.
 const OF_ONE_SOURCE: i64 = 3;
-/// How many words of the list are compared with a misspelt one.
-const COMPARED: i64 = 20_000;
-/// Above every letter, so that it ends the range of the words that begin with something.
-const ABOVE_ALL: char = '\u{10ffff}';
 
 /// What is asked for, and by whom.
 #[derive(Debug, Clone)]
@@ -30,32 +29,42 @@ pub struct PassageQuery {
     pub limit: i64,
 }
 
-/// Whether a project has a word, or one that begins with it.
-pub async fn is_known(
+/// Those of some words that a project has.
+pub async fn known(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    word: &str,
-    is_beginning: bool,
-) -> Result<bool, DbError> {
-    let to = if is_beginning { format!("{word}{ABOVE_ALL}") } else { word.to_owned() };
+    words: Vec<String>,
+) -> Result<HashSet<String>, DbError> {
+    if words.is_empty() {
+        return Ok(HashSet::new());
+    }
     let known = search_words::table
         .filter(search_words::project_id.eq(Key(project_id)))
-        .filter(search_words::word.ge(word))
-        .filter(search_words::word.le(to))
-        .select(search_words::word)
-        .limit(1);
-    let known: Vec<String> = known.load(conn).await?;
-    Ok(!known.is_empty())
+        .filter(search_words::word.eq_any(words))
+        .select(search_words::word);
+    Ok(known.load::<String>(conn).await?.into_iter().collect())
 }
 
-/// The words of a project that begin with a letter, so many at most.
-pub async fn words_from(conn: &mut Conn, project_id: Id<ids::Project>, initial: &str) -> Result<Vec<String>, DbError> {
+/// Whether a project has a word that begins so.
+pub async fn is_begun(conn: &mut Conn, project_id: Id<ids::Project>, beginning: &str) -> Result<bool, DbError> {
+    let range = WordRange { from: beginning.to_owned(), to: format!("{beginning}{ABOVE_ALL}") };
+    Ok(!words_in(conn, project_id, &range, 1).await?.is_empty())
+}
+
+/// The first words of a project in a part of them, in order.
+pub async fn words_in(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    range: &WordRange,
+    most: i64,
+) -> Result<Vec<String>, DbError> {
     let listed = search_words::table
         .filter(search_words::project_id.eq(Key(project_id)))
-        .filter(search_words::word.ge(initial.to_owned()))
-        .filter(search_words::word.le(format!("{initial}{ABOVE_ALL}")))
+        .filter(search_words::word.ge(range.from.clone()))
+        .filter(search_words::word.lt(range.to.clone()))
+        .order(search_words::word.asc())
         .select(search_words::word)
-        .limit(COMPARED);
+        .limit(most);
     Ok(listed.load(conn).await?)
 }
 

@@ -1,53 +1,72 @@
-//! What is indexed, as it is stored now.
+//! What is indexed, as it is stored now: read here, and taken apart elsewhere, as that takes time.
 
 use actors::ids::{self, Id};
 use actors::meeting::Meeting;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
-use uuid::Uuid;
 
 use crate::db::schema::{document_texts, documents, items, meetings, recordings, transcript_segments, transcripts};
 use crate::db::{Conn, DbError, Key, RunQueryDsl};
-use crate::reviews::search::model::SearchKind;
-use crate::reviews::search::passages::{self, SearchPassage, SourcePassages, SpokenSegment};
+use crate::reviews::search::passages::SpokenSegment;
 
-/// The passages of items that exist, with their ids.
-pub async fn items(conn: &mut Conn, ids: Vec<Uuid>) -> Result<Vec<(Uuid, SourcePassages)>, DbError> {
-    let ids: Vec<Key<()>> = ids.into_iter().map(|id| Key(Id::from_uuid(id))).collect();
+pub struct StoredItem {
+    pub id: Id<()>,
+    pub project_id: Id<ids::Project>,
+    pub kind: String,
+    pub body: String,
+}
+
+/// Those of some items that exist.
+pub async fn items(conn: &mut Conn, ids: Vec<Id<()>>) -> Result<Vec<StoredItem>, DbError> {
+    let ids: Vec<Key<()>> = ids.into_iter().map(Key).collect();
     let found: Vec<(Key<()>, Key<ids::Project>, String, String)> = items::table
         .filter(items::id.eq_any(ids))
         .select((items::id, items::project_id, items::kind, items::body))
         .load(conn)
         .await?;
-    let item = |(id, project_id, kind, body): (Key<()>, Key<ids::Project>, String, String)| {
-        let (kind, passages) = match kind.as_str() {
-            "REQUIREMENT" => (SearchKind::Requirement, passages::of_requirement(&body)),
-            "USER_STORY" => (SearchKind::UserStory, passages::of_story(&body)),
-            other => return Err(DbError::Broken(format!("an item is a {other}"))),
-        };
-        Ok((id.0.uuid(), SourcePassages { project_id: project_id.0, kind, passages: readable(passages)? }))
+    let item = |(id, project_id, kind, body): (Key<()>, Key<ids::Project>, String, String)| StoredItem {
+        id: id.0,
+        project_id: project_id.0,
+        kind,
+        body,
     };
-    found.into_iter().map(item).collect()
+    Ok(found.into_iter().map(item).collect())
 }
 
-fn readable(passages: Result<Vec<SearchPassage>, serde_json::Error>) -> Result<Vec<SearchPassage>, DbError> {
-    passages.map_err(|error| DbError::Broken(format!("what is to be searched is invalid: {error}")))
+pub struct StoredDocument {
+    pub project_id: Id<ids::Project>,
+    pub file_name: String,
+    /// JSON of what a reader wrote, which limits its size.
+    pub source_text: String,
 }
 
-/// The passages of a document; `None` if it does not exist.
-pub async fn document(conn: &mut Conn, id: Uuid) -> Result<Option<SourcePassages>, DbError> {
-    let id: Key<ids::Document> = Key(Id::from_uuid(id));
+/// A document with its text; `None` if there is none.
+pub async fn document(conn: &mut Conn, id: Id<()>) -> Result<Option<StoredDocument>, DbError> {
+    let id: Key<ids::Document> = Key(Id::from_uuid(id.uuid()));
     let named = documents::table.find(id).select((documents::project_id, documents::file_name));
     let named: Option<(Key<ids::Project>, String)> = named.first(conn).await.optional()?;
     let text = document_texts::table.find(id).select(document_texts::source_text);
     let text: Option<String> = text.first(conn).await.optional()?;
-    let (Some((project_id, file_name)), Some(text)) = (named, text) else { return Ok(None) };
-    let passages = readable(passages::of_document(&file_name, &text))?;
-    Ok(Some(SourcePassages { project_id: project_id.0, kind: SearchKind::Document, passages }))
+    let (Some((project_id, file_name)), Some(source_text)) = (named, text) else { return Ok(None) };
+    Ok(Some(StoredDocument { project_id: project_id.0, file_name, source_text }))
 }
 
-/// The passages of the transcript that is shown of a recording: the newest one that is complete. `None` if there is none.
-pub async fn recording(conn: &mut Conn, id: Uuid) -> Result<Option<SourcePassages>, DbError> {
-    let id: Key<ids::Recording> = Key(Id::from_uuid(id));
+/// A part of a transcript.
+pub struct StoredTranscript {
+    pub project_id: Id<ids::Project>,
+    /// Of the meeting.
+    pub title: String,
+    pub segments: Vec<SpokenSegment>,
+}
+
+/// The segments from a position on, so many at most, of the transcript that is shown of a recording: the newest one that
+/// is complete. `None` if there is none.
+pub async fn recording(
+    conn: &mut Conn,
+    id: Id<()>,
+    from: i64,
+    most: i64,
+) -> Result<Option<StoredTranscript>, DbError> {
+    let id: Key<ids::Recording> = Key(Id::from_uuid(id.uuid()));
     let meeting = recordings::table.find(id).select(recordings::meeting_id);
     let meeting: Option<Key<Meeting>> = meeting.first(conn).await.optional()?;
     let Some(meeting) = meeting else { return Ok(None) };
@@ -59,17 +78,26 @@ pub async fn recording(conn: &mut Conn, id: Uuid) -> Result<Option<SourcePassage
         .order(transcripts::number.desc());
     let newest: Option<Key<ids::Transcript>> = newest.select(transcripts::id).first(conn).await.optional()?;
     let (Some((project_id, title)), Some(transcript)) = (named, newest) else { return Ok(None) };
-    let said: Vec<(String, i64, i64)> = transcript_segments::table
+    let columns = (
+        transcript_segments::position,
+        transcript_segments::text,
+        transcript_segments::start_ms,
+        transcript_segments::end_ms,
+    );
+    let said: Vec<(i64, String, i64, i64)> = transcript_segments::table
         .filter(transcript_segments::transcript_id.eq(transcript))
+        .filter(transcript_segments::position.ge(from))
         .order(transcript_segments::position.asc())
-        .select((transcript_segments::text, transcript_segments::start_ms, transcript_segments::end_ms))
+        .select(columns)
+        .limit(most)
         .load(conn)
         .await?;
-    let segment = |(text, from, to): (String, i64, i64)| SpokenSegment {
+    let segment = |(position, text, from, to): (i64, String, i64, i64)| SpokenSegment {
+        position,
         text,
         start_ms: u64::try_from(from).unwrap_or_default(),
         end_ms: u64::try_from(to).unwrap_or_default(),
     };
-    let passages = readable(passages::of_transcript(&title, said.into_iter().map(segment).collect()))?;
-    Ok(Some(SourcePassages { project_id: project_id.0, kind: SearchKind::Transcript, passages }))
+    let segments = said.into_iter().map(segment).collect();
+    Ok(Some(StoredTranscript { project_id: project_id.0, title, segments }))
 }
