@@ -48,7 +48,7 @@ const fn metric(
 
 /// All metrics of the server and of the pipeline as a service of its own, by name. docs/operate.md has the same table; a test
 /// compares them.
-pub const DESCRIBED: [DescribedMetric; 33] = {
+pub const DESCRIBED: [DescribedMetric; 37] = {
     use MetricKind::{Counter, Gauge, Histogram};
     [
         metric(
@@ -144,6 +144,10 @@ pub const DESCRIBED: [DescribedMetric; 33] = {
             "Times that a document, a transcript or an item could not be indexed for search and was put off",
         ),
         metric("colloquy_sockets_closed_total", Counter, &["code"], "Sockets that the server closed, by close code"),
+        metric("colloquy_storage_bytes", Gauge, &[], "What all projects have stored, in bytes; at most a minute old"),
+        metric("colloquy_storage_free_bytes", Gauge, &[], "What is free on the disk of the data folder, in bytes"),
+        metric("colloquy_storage_refused_total", Counter, &["why"], "Uploads that had no room, by what was full"),
+        metric("colloquy_storage_reserve_bytes", Gauge, &[], "What is kept free on the disk, in bytes"),
     ]
 };
 
@@ -181,8 +185,8 @@ pub async fn run_periodically(figures: PrometheusHandle, every: Duration, stoppi
     }
 }
 
-/// Sets the gauges: mailboxes, subscribers, connections, buffered bytes, the database queue, and jobs that failed for
-/// good.
+/// Sets the gauges: mailboxes, subscribers, connections, buffered bytes, the database queue, what is stored, and jobs
+/// that failed for good.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floating point")]
 pub async fn gather(core: &Core, http: &Http, watch: &MailboxMetrics) {
     metrics::counter!("colloquy_database_statements_total").absolute(core.db.statements_sent());
@@ -195,6 +199,15 @@ pub async fn gather(core: &Core, http: &Http, watch: &MailboxMetrics) {
         for (name, value) in reading.figures() {
             gauge!(format!("colloquy_live_{name}"), "kind" => reading.kind).set(value as f64);
         }
+    }
+    let space = &core.quotas.free_space;
+    gauge!("colloquy_storage_reserve_bytes").set(space.reserve() as f64);
+    if let Some(free) = space.free().await {
+        gauge!("colloquy_storage_free_bytes").set(free as f64);
+    }
+    match core.quotas.stored_lately().await {
+        Ok(stored) => gauge!("colloquy_storage_bytes").set(stored as f64),
+        Err(error) => tracing::warn!(%error, "what is stored could not be summed up"),
     }
     match core.db.read(|conn| Box::pin(crate::jobs::failed_count(conn))).await {
         Ok(failed) => gauge!("colloquy_jobs_failed").set(failed as f64),

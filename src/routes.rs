@@ -57,7 +57,7 @@ pub fn public() -> Vec<Operation> {
             DELETE "/api/projects/{projectId}" "deleteProject" projects::routes::delete => 200 [404, 409] "Delete a project and everything in it" message "Project deleted.";
         }
         "Document" in projects {
-            POST "/api/projects/{projectId}/documents" "uploadDocument" documents::routes::upload => 201 [404, 409, 413, 415] "Upload a document" message "Document uploaded.";
+            POST "/api/projects/{projectId}/documents" "uploadDocument" documents::routes::upload => 201 [404, 409, 413, 415, 507] "Upload a document" message "Document uploaded.";
             GET "/api/projects/{projectId}/documents" "getDocumentsByProjectId" documents::routes::list => 200 [404] "List a project's documents" message "Documents retrieved.";
             GET "/api/projects/{projectId}/documents/{documentId}" "getDocument" documents::routes::details => 200 [404] "Get a document's metadata" message "Document retrieved.";
             GET "/api/projects/{projectId}/documents/{documentId}/content" "downloadDocument" documents::routes::download => 200 [404] "Download the uploaded file of a document";
@@ -71,7 +71,7 @@ pub fn public() -> Vec<Operation> {
         "Profile" in accounts {
             GET "/api/profile" "getProfileDetails" profile::routes::details => 200 [] "Get the caller's profile" message "Profile retrieved.";
             PUT "/api/profile" "editProfile" profile::routes::edit => 200 [] "Update the caller's profile" message "Profile updated.";
-            POST "/api/profile/avatar" "uploadAvatar" profile::routes::upload_avatar => 200 [413, 415] "Upload the caller's avatar" message "Avatar uploaded.";
+            POST "/api/profile/avatar" "uploadAvatar" profile::routes::upload_avatar => 200 [413, 415, 507] "Upload the caller's avatar" message "Avatar uploaded.";
             GET "/api/users/{userId}/avatar" "downloadAvatar" profile::routes::download_avatar => 200 [304, 404] "Download a user's avatar";
             PUT "/api/profile/change-password" "changePassword" profile::routes::change_password => 200 [403] "Change the caller's password" message "Password changed; all other sessions have ended.";
             DELETE "/api/profile" "deleteAccount" profile::routes::delete => 200 [403, 409] "Delete the caller's account" message "Account deleted.";
@@ -116,10 +116,10 @@ pub fn public() -> Vec<Operation> {
             POST "/api/meetings/{meetingId}/end" "endMeeting" meetings::routes::end => 200 [404, 409] "End a meeting" message "Meeting ended.";
         }
         "Recordings" in meetings {
-            POST "/api/meetings/{meetingId}/recordings/start" "startRecording" recordings::routes::start => 201 [404, 409] "Start a recording" message "Recording started.";
+            POST "/api/meetings/{meetingId}/recordings/start" "startRecording" recordings::routes::start => 201 [404, 409, 507] "Start a recording" message "Recording started.";
             GET "/api/meetings/{meetingId}/recordings" "listMeetingRecordings" recordings::routes::list => 200 [404] "List a meeting's recordings" message "Recordings retrieved.";
-            PUT "/api/recordings/{recordingId}/chunks/{chunkIndex}" "uploadRecordingChunk" recordings::routes::upload_chunk => 200 [404, 409, 413, 415, 422] "Upload a chunk of a recording" message "Chunk stored.";
-            PUT "/api/recordings/{recordingId}/file" "uploadRecordingFile" recordings::routes::upload_file => 200 [404, 409, 413, 415, 422] "Upload a recording as one file" message "Recording uploaded.";
+            PUT "/api/recordings/{recordingId}/chunks/{chunkIndex}" "uploadRecordingChunk" recordings::routes::upload_chunk => 200 [404, 409, 413, 415, 422, 507] "Upload a chunk of a recording" message "Chunk stored.";
+            PUT "/api/recordings/{recordingId}/file" "uploadRecordingFile" recordings::routes::upload_file => 200 [404, 409, 413, 415, 422, 507] "Upload a recording as one file" message "Recording uploaded.";
             POST "/api/recordings/{recordingId}/stop" "stopRecording" recordings::routes::stop => 200 [404, 409] "Stop a recording" message "Recording stopped.";
             GET "/api/recordings/{recordingId}" "getRecordingStatus" recordings::routes::status => 200 [304, 404] "Get the status of a recording" message "Recording status retrieved.";
             POST "/api/recordings/{recordingId}/playback-links" "createPlaybackLink" recordings::routes::link => 201 [404, 409, 410] "Create a link that plays a recording" message "Playback link created.";
@@ -145,11 +145,11 @@ pub fn public() -> Vec<Operation> {
         }
         "AI Results Dashboard" in analysis {
             GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard" analysis::dashboard::routes::dashboard => 200 [304, 404, 409] "Get a run's results dashboard" message "Results dashboard retrieved.";
-            POST "/api/projects/{projectId}/ai/results-dashboard/exports" "exportResultsDashboard" analysis::exports::routes::create => 201 [404, 409, 503] "Export a results dashboard as a file" message "Results dashboard exported.";
+            POST "/api/projects/{projectId}/ai/results-dashboard/exports" "exportResultsDashboard" analysis::exports::routes::create => 201 [404, 409, 503, 507] "Export a results dashboard as a file" message "Results dashboard exported.";
             GET "/api/projects/{projectId}/ai/results-dashboard/exports/{exportId}/content" "downloadDashboardExport" analysis::exports::routes::download => 200 [404, 409, 410] "Download an exported file";
         }
         "Imports" in analysis {
-            POST "/api/projects/{projectId}/imports" "importItems" analysis::imports::routes::create => 201 [404, 409, 413, 415] "Import a file of changed items as proposals" message "File imported; see its proposals.";
+            POST "/api/projects/{projectId}/imports" "importItems" analysis::imports::routes::create => 201 [404, 409, 413, 415, 507] "Import a file of changed items as proposals" message "File imported; see its proposals.";
             GET "/api/projects/{projectId}/imports" "listImports" analysis::imports::routes::list => 200 [404] "List a project's imports" message "Imports retrieved.";
             GET "/api/projects/{projectId}/imports/{importId}" "getImport" analysis::imports::routes::details => 200 [404] "Get an import with its report" message "Import retrieved.";
         }

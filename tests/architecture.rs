@@ -42,13 +42,16 @@ const MAY: &[(&str, &[&str])] = &[
     ("live", &["access", "api", "db", "http"]),
     ("metrics", &["core", "http", "jobs", "log"]),
     // The features: each may import those before it and none after it.
-    ("accounts", &["access", "api", "db", "http", "jobs", "keys", "clients", "passwords"]),
-    ("projects", &["access", "accounts", "api", "db", "http", "jobs", "clients"]),
+    ("accounts", &["access", "api", "db", "http", "jobs", "keys", "clients", "passwords", "quotas"]),
+    ("projects", &["access", "accounts", "api", "db", "http", "jobs", "clients", "quotas"]),
     (
         "meetings",
-        &["access", "accounts", "api", "db", "http", "jobs", "live", "clients", "models", "projects", "tasks"],
+        &["access", "accounts", "api", "db", "http", "jobs", "live", "clients", "models", "projects", "quotas", "tasks"],
     ),
-    ("analysis", &["access", "accounts", "api", "clients", "db", "http", "jobs", "live", "meetings", "projects"]),
+    (
+        "analysis",
+        &["access", "accounts", "api", "clients", "db", "http", "jobs", "live", "meetings", "projects", "quotas"],
+    ),
     (
         "reviews",
         &[
@@ -64,6 +67,7 @@ const MAY: &[(&str, &[&str])] = &[
             "meetings",
             "passwords",
             "projects",
+            "quotas",
         ],
     ),
     (
@@ -77,7 +81,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("pipeline_jobs", &["access", "api", "http", "tasks"]),
     (
         "operator",
-        &["access", "accounts", "analysis", "api", "clients", "db", "http", "jobs", "live", "meetings", "models"],
+        &["access", "accounts", "analysis", "api", "clients", "db", "http", "jobs", "live", "meetings", "models", "quotas"],
     ),
     ("backup", &["clients", "db"]),
     ("service", &["access", "api", "core", "db", "http", "metrics"]),
@@ -89,7 +93,10 @@ const MAY: &[(&str, &[&str])] = &[
     ("lib", &[]),
     // Shared by the demo and the bench: it uses a server only through the API.
     ("api_client", &[]),
-    ("admin", &["accounts", "analysis", "backup", "config", "db", "http", "jobs", "keys", "passwords", "wiring"]),
+    (
+        "admin",
+        &["accounts", "analysis", "backup", "config", "db", "http", "jobs", "keys", "passwords", "quotas", "wiring"],
+    ),
     ("models_command", &["config", "models", "wiring"]),
     ("demo", &["analysis", "api_client", "projects"]),
     ("bench", &["access", "accounts", "analysis", "api_client", "db", "keys", "projects"]),
@@ -494,6 +501,8 @@ fn each_outside_crate_is_named_where_it_belongs() {
         (
             "pipeline",
             &[
+                // Only the limits of child processes.
+                "accounts/profile/decoder.rs",
                 "analysis/",
                 "clients/llm/",
                 "clients/pipeline.rs",
@@ -601,4 +610,107 @@ fn rows_that_expired_are_deleted_page_by_page() {
     let count = |text: &str| text.matches("RETENTION").count() + text.matches("::retention(").count();
     let declaring = sources("src").iter().filter(|source| declared.is_match(&source.code)).count();
     assert_eq!(count(&listed), declaring, "each is declared in one file, and listed in wiring/sweeps.rs");
+}
+
+/// What keeps the rows of each table from growing without end. A setting of `[quotas]` or `[limits]` bounds what people make;
+/// what belongs to a row goes with it; the rest is deleted once its time has come.
+const BOUNDS: &[(&str, &str)] = &[
+    ("users", "by confirmed addresses, at limits.code_mails_of_client"),
+    ("registrations", "deleted when they expire"),
+    ("codes", "deleted when they expire"),
+    ("reset_tokens", "deleted when they expire"),
+    ("attempts", "deleted when their window is over"),
+    ("external_logins", "by accounts at the provider"),
+    ("login_codes", "deleted when they expire"),
+    ("sessions", "deleted when they expire; begun at limits.logins"),
+    ("projects", "quotas.account_projects"),
+    ("members", "quotas.project_members"),
+    ("project_invitations", "quotas.project_invitations"),
+    ("documents", "quotas.project_documents, and bytes of project, account and installation"),
+    ("document_texts", "one a document, and bytes of project, account and installation"),
+    ("glossaries", "one a project"),
+    ("meetings", "quotas.project_meetings"),
+    ("participants", "meetings.people"),
+    ("consents", "by participants, at limits.calls"),
+    ("meeting_invitations", "quotas.meeting_invitations"),
+    ("former_invitation_tokens", "an invitation is sent a few times"),
+    ("recordings", "recordings.per_meeting, and bytes of project, account and installation"),
+    ("recording_chunks", "by the bytes and the number of chunks of a recording"),
+    ("transcripts", "ten versions a recording"),
+    ("transcript_segments", "by what is said in a recording"),
+    ("runs", "quotas.project_runs"),
+    ("run_nodes", "by runs"),
+    ("model_answers", "by runs and llm.run_tokens"),
+    ("run_drafts", "one a run"),
+    ("run_items", "20,000 a run"),
+    ("run_results", "one a run"),
+    ("items", "by what runs and imports find"),
+    ("item_numbers", "one a kind and project"),
+    ("proposals", "by what runs and imports find"),
+    ("proposal_texts", "by proposals"),
+    ("proposal_links", "by proposals"),
+    ("run_supersedes", "by proposals"),
+    ("dashboard_exports", "200 a project, and bytes of project, account and installation"),
+    ("item_imports", "200 a project, and bytes of project, account and installation"),
+    ("approval_trails", "one a project"),
+    ("approval_events", "by decisions about items, at limits.calls: an audit trail is kept"),
+    ("baselines", "200 a project"),
+    ("baseline_items", "by baselines and items"),
+    ("review_invitations", "quotas.project_invitations"),
+    ("former_review_tokens", "an invitation is sent a few times"),
+    ("feedback", "limits.feedback_per_author and quotas.project_feedback"),
+    ("search_passages", "by what is searched"),
+    ("search_words", "by what is searched"),
+    ("search_pending", "by what changed since the last look"),
+    ("tracker_connections", "one a project"),
+    ("pending_tracker_connections", "deleted when they expire"),
+    ("tracker_destinations", "one a project"),
+    ("tracker_exports", "by stories that are exported, at limits.calls"),
+    ("tracker_export_items", "by stories that are exported"),
+    ("tracker_issues", "one a story and site"),
+    ("topics", "one a project, meeting and run"),
+    ("events", "so many a topic"),
+    ("idempotency_keys", "deleted after a day"),
+    ("jobs", "by what makes them; those that failed are deleted in time"),
+    ("server_lease", "one row"),
+];
+
+/// What people can make without end fills a disk: a new table fails here until it is said what bounds it.
+#[test]
+fn every_table_has_a_bound() {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/db/schema");
+    let heads = Regex::new(r"(?m)^    ([a-z_]+) \([a-z_, ]+\) \{$").unwrap();
+    let mut tables = BTreeSet::new();
+    for file in fs::read_dir(schema).unwrap() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        tables.extend(heads.captures_iter(&text).map(|head| head[1].to_owned()));
+    }
+    let bounded: BTreeSet<String> = BOUNDS.iter().map(|(table, _)| (*table).to_owned()).collect();
+    assert!(tables.len() > 50, "{tables:?}");
+    assert_eq!(tables, bounded);
+}
+
+/// Where a file is received without a permit, and why that is right.
+const WITHOUT_PERMIT: &[(&str, &str)] = &[
+    ("clients/files/mod.rs", "a copy of a bucket's object, while it is read"),
+    ("clients/files/folders.rs", "a copy of a bucket's object, while it is read"),
+    ("clients/files/collection.rs", "a copy of a bucket's object, while it is read"),
+    ("backup/restoring.rs", "what was stored before, by the operator"),
+    ("pipeline_jobs/intake.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
+    ("pipeline_jobs/operations.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
+    ("bench/wire.rs", "a message of a socket, and no file"),
+];
+
+/// Whoever writes a file that stays asks first whether there is room for it.
+#[test]
+fn no_file_is_received_without_a_permit() {
+    let received = Regex::new(r"\.receive\(\)").unwrap();
+    let permit = Regex::new(r"\b(?:QuotaPermit|StoragePermit|quotas\s*\.begin)\b").unwrap();
+    let mut without = BTreeSet::new();
+    for source in sources("src") {
+        if received.is_match(&source.code) && !permit.is_match(&source.code) {
+            without.insert(source.name);
+        }
+    }
+    assert_eq!(without, WITHOUT_PERMIT.iter().map(|(file, _)| (*file).to_owned()).collect());
 }

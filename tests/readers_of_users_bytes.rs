@@ -3,7 +3,8 @@
 //! A source test, as tests/architecture.rs is: every use of a crate that parses formats of other programs stands in the list below with
 //! the child that reaches it, or with the reason why what it parses was sent by no user; and every reader of the list is measured at
 //! the sizes n, 2n and 4n by a test that is named here. JSON bodies and multipart forms are the interface itself: serde and actix
-//! parse them under the limit of their size.
+//! parse them under the limit of their size. What looks at the first bytes of a file to tell its format (`readers/sniff.rs`,
+//! `recordings/container.rs`, `imports/upload.rs`) parses nothing of it.
 
 #![expect(
     clippy::unwrap_used,
@@ -39,23 +40,95 @@ const PARSERS: &[&str] = &[
 /// All other dependencies. Who adds one says here, or above, whether it parses what users send.
 const OTHERS: &[&str] = &[
     // What requests, answers and settings are made of.
-    "actix", "actix-codec", "actix-http", "actix-multipart", "actix-service", "actix-web", "actix-web-actors", "askama", "base64",
-    "bytes", "bytestring", "config", "cookie", "hex", "matchit", "serde", "serde_json", "url", "utoipa", "utoipa-swagger-ui", "uuid",
+    "actix",
+    "actix-codec",
+    "actix-http",
+    "actix-multipart",
+    "actix-service",
+    "actix-web",
+    "actix-web-actors",
+    "askama",
+    "base64",
+    "bytes",
+    "bytestring",
+    "config",
+    "cookie",
+    "hex",
+    "matchit",
+    "serde",
+    "serde_json",
+    "url",
+    "utoipa",
+    "utoipa-swagger-ui",
+    "uuid",
     // Other servers, the database, the operating system.
-    "deadpool", "diesel", "diesel-async", "diesel_migrations", "libsqlite3-sys", "livekit-api", "object_store", "oauth2", "reqwest",
-    "rlimit", "rustix", "rustls", "rustls-platform-verifier", "socket2", "tempfile", "tokio-postgres", "tokio-postgres-rustls",
+    "deadpool",
+    "diesel",
+    "diesel-async",
+    "diesel_migrations",
+    "libsqlite3-sys",
+    "livekit-api",
+    "object_store",
+    "oauth2",
+    "reqwest",
+    "rlimit",
+    "rustix",
+    "rustls",
+    "rustls-platform-verifier",
+    "socket2",
+    "tempfile",
+    "tokio-postgres",
+    "tokio-postgres-rustls",
     "tokio-tungstenite",
     // Arithmetic on sound, which is decoded by then, and on texts.
-    "audioadapter-buffers", "earshot", "half", "matrixmultiply", "regex", "rubato", "strsim", "unicode-bidi", "unicode-normalization",
-    "unicode-segmentation", "whatlang", "zxcvbn",
+    "audioadapter-buffers",
+    "earshot",
+    "half",
+    "matrixmultiply",
+    "regex",
+    "rubato",
+    "strsim",
+    "unicode-bidi",
+    "unicode-normalization",
+    "unicode-segmentation",
+    "whatlang",
+    "zxcvbn",
     // Writers.
-    "icalendar", "lettre", "metrics-exporter-prometheus", "rust_xlsxwriter",
+    "icalendar",
+    "lettre",
+    "metrics-exporter-prometheus",
+    "rust_xlsxwriter",
     // Everything else.
-    "argon2", "arc-swap", "async-trait", "chacha20poly1305", "chrono", "clap", "console", "futures-util", "governor", "hmac",
-    "indicatif", "jsonwebtoken", "metrics", "quick_cache", "rand", "rust-embed", "sha2", "strum", "subtle", "thiserror", "tokio",
-    "tokio-util", "tracing", "tracing-subscriber",
+    "argon2",
+    "arc-swap",
+    "async-trait",
+    "chacha20poly1305",
+    "chrono",
+    "clap",
+    "console",
+    "futures-util",
+    "governor",
+    "hmac",
+    "indicatif",
+    "jsonwebtoken",
+    "metrics",
+    "quick_cache",
+    "rand",
+    "rust-embed",
+    "sha2",
+    "strum",
+    "subtle",
+    "thiserror",
+    "tokio",
+    "tokio-util",
+    "tracing",
+    "tracing-subscriber",
     // Our own.
-    "actors", "exports", "pipeline", "voices", "whisper",
+    "actors",
+    "exports",
+    "pipeline",
+    "voices",
+    "whisper",
 ];
 
 /// A child process that parses files of users.
@@ -83,13 +156,28 @@ const CHILDREN: &[ParserChild] = &[
         // `colloquy models evaluate` reads documents that the operator has marked, on the command line.
         but: &["src/pipeline/readers/mod.rs", "src/pipeline/evaluation/marked.rs"],
         readers: &[
-            ("src/pipeline/readers/comma.rs", "src/pipeline/readers/complexity_tests.rs::csv_is_read_in_proportion_to_its_size"),
-            ("src/pipeline/readers/docx.rs", "src/pipeline/readers/complexity_tests.rs::docx_is_read_in_proportion_to_its_size"),
+            (
+                "src/pipeline/readers/comma.rs",
+                "src/pipeline/readers/complexity_tests.rs::csv_is_read_in_proportion_to_its_size",
+            ),
+            (
+                "src/pipeline/readers/docx.rs",
+                "src/pipeline/readers/complexity_tests.rs::docx_is_read_in_proportion_to_its_size",
+            ),
             ("src/pipeline/readers/eml/mod.rs", OFFICE_MAILS),
             ("src/pipeline/readers/eml/parts.rs", OFFICE_MAILS),
-            ("src/pipeline/readers/html.rs", "src/pipeline/readers/complexity_tests.rs::html_is_read_in_proportion_to_its_size"),
-            ("src/pipeline/readers/markdown.rs", "src/pipeline/readers/complexity_tests.rs::markdown_is_read_in_proportion_to_its_size"),
-            ("src/pipeline/readers/odt.rs", "src/pipeline/readers/office_complexity_tests.rs::opendocument_texts_are_read_in_proportion_to_their_size"),
+            (
+                "src/pipeline/readers/html.rs",
+                "src/pipeline/readers/complexity_tests.rs::html_is_read_in_proportion_to_its_size",
+            ),
+            (
+                "src/pipeline/readers/markdown.rs",
+                "src/pipeline/readers/complexity_tests.rs::markdown_is_read_in_proportion_to_its_size",
+            ),
+            (
+                "src/pipeline/readers/odt.rs",
+                "src/pipeline/readers/office_complexity_tests.rs::opendocument_texts_are_read_in_proportion_to_their_size",
+            ),
             ("src/pipeline/readers/package.rs", OFFICE_WORKBOOKS),
             ("src/pipeline/readers/pdf.rs", PDF),
             ("src/pipeline/readers/pdf_bounds.rs", PDF),
@@ -99,8 +187,14 @@ const CHILDREN: &[ParserChild] = &[
             ("src/pipeline/readers/pdf_steps.rs", PDF),
             ("src/pipeline/readers/pptx/fills.rs", OFFICE_SLIDES),
             ("src/pipeline/readers/pptx/slide.rs", OFFICE_SLIDES),
-            ("src/pipeline/readers/text.rs", "src/pipeline/readers/complexity_tests.rs::text_is_read_in_proportion_to_its_size"),
-            ("src/pipeline/readers/transcript.rs", "src/pipeline/readers/complexity_tests.rs::transcripts_are_read_in_proportion_to_their_size"),
+            (
+                "src/pipeline/readers/text.rs",
+                "src/pipeline/readers/complexity_tests.rs::text_is_read_in_proportion_to_its_size",
+            ),
+            (
+                "src/pipeline/readers/transcript.rs",
+                "src/pipeline/readers/complexity_tests.rs::transcripts_are_read_in_proportion_to_their_size",
+            ),
             ("src/pipeline/readers/xlsx/sheet.rs", OFFICE_WORKBOOKS),
         ],
     },
@@ -114,10 +208,22 @@ const CHILDREN: &[ParserChild] = &[
             ("src/exports/import/bounds.rs", IMPORTED_WORKBOOKS),
             ("src/exports/import/xml.rs", IMPORTED_WORKBOOKS),
             ("src/exports/import/xlsx.rs", IMPORTED_WORKBOOKS),
-            ("src/exports/import/reqif.rs", "src/exports/file_tests/import_complexity.rs::reqif_is_read_in_proportion_to_its_size"),
-            ("src/exports/import/comparison.rs", "src/exports/file_tests/import_complexity.rs::a_file_is_compared_in_proportion_to_its_items_and_those_of_the_project"),
-            ("src/exports/text.rs", "src/exports/file_tests/import_complexity.rs::texts_are_cleaned_in_proportion_to_their_size"),
-            ("src/analysis/imports/planning.rs", "src/analysis/imports/planning.rs::a_file_is_planned_in_proportion_to_its_items_and_those_of_the_project"),
+            (
+                "src/exports/import/reqif.rs",
+                "src/exports/file_tests/import_complexity.rs::reqif_is_read_in_proportion_to_its_size",
+            ),
+            (
+                "src/exports/import/comparison.rs",
+                "src/exports/file_tests/import_complexity.rs::a_file_is_compared_in_proportion_to_its_items_and_those_of_the_project",
+            ),
+            (
+                "src/exports/text.rs",
+                "src/exports/file_tests/import_complexity.rs::texts_are_cleaned_in_proportion_to_their_size",
+            ),
+            (
+                "src/analysis/imports/planning.rs",
+                "src/analysis/imports/planning.rs::a_file_is_planned_in_proportion_to_its_items_and_those_of_the_project",
+            ),
         ],
     },
     ParserChild {
@@ -126,7 +232,10 @@ const CHILDREN: &[ParserChild] = &[
         call: r"\bpicture::face\(",
         named: r"\bpicture::(?:face|\{?self)\b",
         but: &["src/accounts/profile/picture.rs"],
-        readers: &[("src/accounts/profile/picture.rs", "src/accounts/profile/picture.rs::a_picture_is_decoded_in_proportion_to_its_pixels")],
+        readers: &[(
+            "src/accounts/profile/picture.rs",
+            "src/accounts/profile/picture.rs::a_picture_is_decoded_in_proportion_to_its_pixels",
+        )],
     },
     ParserChild {
         verb: "probe-media",
@@ -134,25 +243,30 @@ const CHILDREN: &[ParserChild] = &[
         call: r"\(duration_ms\)",
         named: r"\bduration::(?:\{[^}]*)?duration_ms\b",
         but: &["src/pipeline/media/duration.rs"],
-        readers: &[("src/pipeline/media/duration.rs", "src/pipeline/media/tests.rs::a_file_is_measured_in_proportion_to_its_packets")],
+        readers: &[(
+            "src/pipeline/media/duration.rs",
+            "src/pipeline/media/tests.rs::a_file_is_measured_in_proportion_to_its_packets",
+        )],
     },
     ParserChild {
         verb: "transcribe",
         file: "src/pipeline/speech/child.rs",
         call: r"\b(?:transcribe|cut|turns)\(file\b",
         named: r"\bSound::open\(|(?:^|[^.\w])(?:transcribe|cut|turns)\(file\b",
-        but: &[
-            "src/pipeline/speech/cutting.rs",
-            "src/pipeline/speech/hearing.rs",
-            "src/pipeline/speech/turns.rs",
-        ],
-        readers: &[("src/pipeline/speech/sound.rs", "src/pipeline/speech/tests.rs::sound_is_decoded_in_proportion_to_its_length")],
+        but: &["src/pipeline/speech/cutting.rs", "src/pipeline/speech/hearing.rs", "src/pipeline/speech/turns.rs"],
+        readers: &[(
+            "src/pipeline/speech/sound.rs",
+            "src/pipeline/speech/tests.rs::sound_is_decoded_in_proportion_to_its_length",
+        )],
     },
 ];
 
-const OFFICE_MAILS: &str = "src/pipeline/readers/office_complexity_tests.rs::mails_are_read_in_proportion_to_their_size";
-const OFFICE_WORKBOOKS: &str = "src/pipeline/readers/office_complexity_tests.rs::workbooks_are_read_in_proportion_to_their_size";
-const OFFICE_SLIDES: &str = "src/pipeline/readers/office_complexity_tests.rs::presentations_are_read_in_proportion_to_their_size";
+const OFFICE_MAILS: &str =
+    "src/pipeline/readers/office_complexity_tests.rs::mails_are_read_in_proportion_to_their_size";
+const OFFICE_WORKBOOKS: &str =
+    "src/pipeline/readers/office_complexity_tests.rs::workbooks_are_read_in_proportion_to_their_size";
+const OFFICE_SLIDES: &str =
+    "src/pipeline/readers/office_complexity_tests.rs::presentations_are_read_in_proportion_to_their_size";
 const PDF: &str = "src/pipeline/readers/pdf_complexity_tests.rs::a_document_is_read_in_proportion_to_its_pages";
 const IMPORTED_WORKBOOKS: &str =
     "src/exports/file_tests/import_complexity.rs::workbooks_that_come_back_are_read_in_proportion_to_their_size";
@@ -210,7 +324,8 @@ fn sources() -> BTreeMap<String, String> {
 
 /// The files and folders of modules that a file declares only for tests.
 fn modules_of_tests(name: &str, text: &str) -> Vec<PathBuf> {
-    let declared = Regex::new(r"(?m)^#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod (\w+);").unwrap();
+    let declared =
+        Regex::new(r"(?m)^#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod (\w+);").unwrap();
     let (path, stem) = (Path::new(name), Path::new(name).file_stem().unwrap().to_string_lossy().into_owned());
     let here = path.parent().unwrap();
     let folder = if matches!(&*stem, "mod" | "lib" | "main") { here.to_owned() } else { here.join(stem) };
@@ -277,7 +392,8 @@ fn what_parses_is_called_by_its_child_alone_and_that_limits_itself_first() {
         let code = &sources[child.file];
         assert!(code.contains(&format!("pub const VERB: &str = \"{}\";", child.verb)), "{}", child.file);
         let begins = code.find("pub fn child_main").unwrap_or_else(|| panic!("{} has no child_main", child.file));
-        let limited = code[begins..].find("allowance.apply()").unwrap_or_else(|| panic!("{} has no limits", child.file));
+        let limited =
+            code[begins..].find("allowance.apply()").unwrap_or_else(|| panic!("{} has no limits", child.file));
         let called = Regex::new(child.call).unwrap().find_iter(code).map(|found| found.start()).collect::<Vec<_>>();
         assert!(!called.is_empty(), "{} calls no {}", child.file, child.call);
         // A function below `child_main` is called by it.

@@ -316,16 +316,14 @@ fn a_pause_is_told_once_however_many_lack_consent() {
     meeting = take(&meeting, start_of(track, UploadMode::Chunked, Some(ada)), 10);
     let late: Vec<_> = (0..20).map(|_| Id::generate()).collect();
     let mut told = Vec::new();
-    let mut second = 20;
     let coming = late.iter().map(|id| joins(*id, Id::generate()));
     let declining = [ada, ben].map(|id| consent(id, ConsentAnswer::Decline));
     let granting = [ada, ben].into_iter().chain(late.iter().copied()).map(|id| consent(id, grants()));
-    for command in coming.chain(declining).chain(granting) {
+    for (second, command) in (20..).zip(coming.chain(declining).chain(granting)) {
         let change = decided(&meeting, command, second);
         let about = |event: &Event| event.recording().map(|id| (id, event.kind().as_str()));
         told.extend(change.events.iter().filter_map(about));
         meeting = change.next;
-        second += 1;
     }
     for id in [mixed, track] {
         let count = |kind: &str| told.iter().filter(|one| **one == (id, kind)).count();

@@ -7,12 +7,13 @@ mod backup;
 mod jobs;
 mod list;
 mod password;
+mod storage;
 mod trail;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use actors::ids::Id;
+use actors::ids::{Id, Project};
 use actors::language::Language;
 use actors::run::Run;
 use actors::time::{Clock, SystemClock};
@@ -28,6 +29,7 @@ use colloquy::http::error::ApiError;
 use colloquy::http::fields::Field;
 use colloquy::jobs::operator::Which;
 use colloquy::passwords::Passwords;
+use colloquy::quotas::operator as quotas;
 use colloquy::{keys, wiring};
 use jobs::JobArguments;
 use password::Password;
@@ -112,6 +114,14 @@ enum DatabaseTask {
     RequeueJobs(JobArguments),
     /// Delete jobs that failed permanently; end one that waits or runs, as failed and without another attempt
     DiscardJobs(JobArguments),
+    /// Set how many bytes a project may store, or all projects of an account together
+    SetQuota(SetQuota),
+    /// List the projects and the accounts that have stored most
+    ListStorage {
+        /// Print JSON instead of a table
+        #[arg(long)]
+        json: bool,
+    },
     /// Verify the approval trail of a project, or of all; export it with its hashes
     VerifyTrail(VerifyTrail),
 }
@@ -124,6 +134,36 @@ struct VerifyTrail {
     /// Write the trail as JSON lines to a new file, the last line with the hash of its head
     #[arg(long, value_name = "FILE", requires = "project")]
     export: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+struct SetQuota {
+    #[command(flatten)]
+    of: QuotaOf,
+    #[command(flatten)]
+    quota: QuotaBytes,
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct QuotaOf {
+    /// Id of the project
+    #[arg(long, value_name = "ID")]
+    project: Option<String>,
+    /// E-mail address of the account
+    #[arg(long, value_name = "ADDRESS")]
+    email: Option<String>,
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct QuotaBytes {
+    /// How many bytes; 0: no limit
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(i64).range(0..))]
+    bytes: Option<i64>,
+    /// The limit of the settings again
+    #[arg(long)]
+    default: bool,
 }
 
 #[derive(clap::Args)]
@@ -230,6 +270,9 @@ enum CheckedTask {
     ListJobs { json: bool, failed_only: bool },
     Requeue(Which),
     Discard(Which),
+    SetProjectQuota(Id<Project>, Option<i64>),
+    SetAccountQuota(Email, Option<i64>),
+    ListStorage { json: bool },
     VerifyTrail(Trails),
 }
 
@@ -263,6 +306,13 @@ impl CheckedTask {
             DatabaseTask::ListFailedJobs { json, unfinished } => Self::ListJobs { json, failed_only: !unfinished },
             DatabaseTask::RequeueJobs(arguments) => Self::Requeue(arguments.which()?),
             DatabaseTask::DiscardJobs(arguments) => Self::Discard(arguments.which()?),
+            DatabaseTask::SetQuota(SetQuota { of: QuotaOf { project: Some(project), .. }, quota }) => {
+                Self::SetProjectQuota(field("project", &project)?, quota.bytes)
+            }
+            DatabaseTask::SetQuota(SetQuota { of: QuotaOf { email, .. }, quota }) => {
+                Self::SetAccountQuota(field("email", &email.unwrap_or_default())?, quota.bytes)
+            }
+            DatabaseTask::ListStorage { json } => Self::ListStorage { json },
             DatabaseTask::VerifyTrail(VerifyTrail { project, export }) => Self::VerifyTrail(match project {
                 Some(project) => Trails::Of(field("project", &project)?, export),
                 None => Trails::All,
@@ -308,6 +358,19 @@ impl CheckedTask {
             Self::ListJobs { json, failed_only } => list::jobs(db, json, failed_only).await?,
             Self::Requeue(which) => println!("{}", jobs::requeue(db, which, now).await?),
             Self::Discard(which) => println!("{}", jobs::discard(db, which, now).await?),
+            Self::SetProjectQuota(id, bytes) => {
+                let is_there = quotas::set_project_quota(db, id, bytes).await.map_err(ApiError::from)?;
+                if !is_there {
+                    return Err(AdminError::Failed(format!("There is no project {id}.")));
+                }
+                println!("{}", quota_set(&format!("The project {id}"), bytes));
+            }
+            Self::SetAccountQuota(email, bytes) => {
+                let id = operator::id_of(db, email.clone()).await?;
+                quotas::set_account_quota(db, id, bytes).await.map_err(ApiError::from)?;
+                println!("{}", quota_set(&format!("All projects of {} together", email.as_str()), bytes));
+            }
+            Self::ListStorage { json } => storage::largest(db, json).await?,
             Self::VerifyTrail(trails) => trail::verify(db, trails).await?,
         }
         Ok(())
@@ -356,6 +419,14 @@ fn unusable_keys(folder: &Path, error: &std::io::Error) -> AdminError {
 fn operator_set(email: &str, is_operator: bool, changed: bool) -> String {
     let (now, already) = if is_operator { ("an", "already") } else { ("no", "not") };
     if changed { format!("{email} is now {now} operator.") } else { format!("{email} was {already} an operator.") }
+}
+
+fn quota_set(whose: &str, bytes: Option<i64>) -> String {
+    match bytes {
+        None => format!("{whose} may store what the settings say."),
+        Some(0) => format!("{whose} may store without a limit."),
+        Some(bytes) => format!("{whose} may store {bytes} bytes."),
+    }
 }
 
 /// Parses an argument by the same rules as the HTTP API.

@@ -17,6 +17,7 @@ pub mod dashboard;
 pub mod ends;
 pub mod exports;
 pub mod imports;
+pub mod large_reads;
 pub mod model;
 pub mod operations;
 pub mod operator;

@@ -8,6 +8,7 @@ use actors::run::Run;
 
 use super::ends::FilesToRead;
 use super::exports::Exports;
+use super::large_reads::LargeReads;
 use super::supervisor::RunSupervisor;
 use crate::http::mounted::Mounted;
 use crate::meetings::state::Meetings;
@@ -22,6 +23,7 @@ pub struct AnalysisParts {
     pub runner: RunSupervisor,
     pub exports: Exports,
     pub imports: FilesToRead,
+    pub large_reads: LargeReads,
 }
 
 impl Analysis {

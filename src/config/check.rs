@@ -72,6 +72,8 @@ pub fn faults(config: &Config) -> Vec<String> {
     );
     need(config.limits.avatar_bytes >= 1, "limits.avatar_bytes: this must be at least 1");
     need(config.analysis.readers >= 1, "analysis.readers: this must be at least 1");
+    // What is parsed as a whole has to fit: see `analysis::large_reads::memory`.
+    need(config.analysis.reads_memory_mib >= 256, "analysis.reads_memory_mib: this must be at least 256");
     need(config.analysis.run_memory_mib >= 64, "analysis.run_memory_mib: this must be at least 64");
     need(config.analysis.run_seconds >= 1, "analysis.run_seconds: this must be at least 1");
     let exports = &config.exports;
@@ -142,8 +144,17 @@ fn of_trackers(config: &Config) -> Vec<String> {
 }
 
 fn of_speech(speech: &Speech) -> Vec<String> {
-    let Speech { models: _, model, engine, memory_mib, service_url, service_key: _, service_model, service_seconds } =
-        speech;
+    let Speech {
+        models: _,
+        model,
+        engine,
+        memory_mib,
+        service_url,
+        service_key: _,
+        service_model,
+        service_seconds,
+        longest_seconds,
+    } = speech;
     let is_http = engine == "http";
     let has_service = Url::parse(service_url).is_ok_and(|url| ["http", "https"].contains(&url.scheme()));
     let rules = [
@@ -154,6 +165,7 @@ fn of_speech(speech: &Speech) -> Vec<String> {
         (!is_http || has_service, "speech.service_url: this must be the http or https address of the speech service"),
         (!is_http || !service_model.is_empty(), "speech.service_model: name the model of the speech service"),
         ((1..=3600).contains(service_seconds), "speech.service_seconds: this must be between 1 and 3600"),
+        ((60..=86_400).contains(longest_seconds), "speech.longest_seconds: this must be between 60 and 86400"),
     ];
     rules.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault.to_owned()).collect()
 }

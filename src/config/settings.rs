@@ -85,7 +85,8 @@ sections! {
         redirect_url: String,
     }
     Analysis {
-        engine: String, workers: usize, run_memory_mib: u64, run_seconds: u64, readers: usize, idle_seconds: u64,
+        engine: String, workers: usize, run_memory_mib: u64, run_seconds: u64, readers: usize,
+        reads_memory_mib: usize, idle_seconds: u64,
     }
     Meetings {
         people: usize, connect_seconds: u64, grace_seconds: u64, steady_seconds: u64, empty_seconds: u64, live_seconds: u64,
@@ -98,7 +99,7 @@ sections! {
     }
     Speech {
         models: PathBuf, model: String, engine: String, memory_mib: u64, service_url: String, service_key: Hidden,
-        service_model: String, service_seconds: u64,
+        service_model: String, service_seconds: u64, longest_seconds: u64,
     }
     Llm {
         url: String, key: Hidden, model: String, projects: String, runs: usize, calls_at_once: usize, call_seconds: u64,

@@ -173,13 +173,15 @@ fn a_speech_service_needs_an_address_and_a_model() {
         ("COLLOQUY__SPEECH__SERVICE_URL", "ftp://speech.example"),
         ("COLLOQUY__SPEECH__SERVICE_MODEL", ""),
         ("COLLOQUY__SPEECH__SERVICE_SECONDS", "0"),
+        ("COLLOQUY__SPEECH__LONGEST_SECONDS", "59"),
     ]);
     assert_eq!(
         faults.unwrap_err(),
         [
             "speech.service_url: this must be the http or https address of the speech service",
             "speech.service_model: name the model of the speech service",
-            "speech.service_seconds: this must be between 1 and 3600"
+            "speech.service_seconds: this must be between 1 and 3600",
+            "speech.longest_seconds: this must be between 60 and 86400"
         ]
     );
     let url = "https://speech.example/v1/audio/transcriptions";

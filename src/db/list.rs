@@ -1,8 +1,41 @@
-//! Queries of lists: filters that may be absent, and a page of rows with the number of rows on all pages.
+//! Queries of lists: filters that may be absent, and a page of rows with the number of rows on all pages. A page ends by bytes as
+//! well as by number where people decide how large a row is.
 
 use diesel::dsl::{AsExprOf, Eq, Or};
 use diesel::sql_types::{Bool, Text};
 use diesel::{BoolExpressionMethods, Expression, ExpressionMethods, IntoSql};
+
+diesel::define_sql_function! {
+    /// The size of a text in bytes. Neither database reads the text for it.
+    fn octet_length(text: diesel::sql_types::Text) -> diesel::sql_types::Integer;
+}
+
+diesel::define_sql_function! {
+    /// The other text where a column has none.
+    fn coalesce(text: diesel::sql_types::Nullable<diesel::sql_types::Text>, other: diesel::sql_types::Text) -> diesel::sql_types::Text;
+}
+
+/// How large the rows of a page may be together, in bytes. A page has one row at least.
+pub const PAGE_BYTES: usize = 2 * 1024 * 1024;
+
+/// Returns how many rows of these sizes a page has, of at most `limit`.
+#[must_use]
+pub fn rows_of_page(sizes: impl IntoIterator<Item = usize>, limit: i64) -> usize {
+    let mut bytes = 0_usize;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let fitting = sizes.into_iter().take(limit).take_while(|size| {
+        let is_first = bytes == 0;
+        bytes = bytes.saturating_add(*size).max(1);
+        is_first || bytes <= PAGE_BYTES
+    });
+    fitting.count()
+}
+
+/// The size of a text as [`octet_length`] gives it.
+#[must_use]
+pub fn bytes_of(length: i32) -> usize {
+    usize::try_from(length).unwrap_or_default()
+}
 
 /// A condition that may be absent; then it holds for every row.
 pub type Optional<C> = Or<AsExprOf<bool, Bool>, C>;
@@ -40,3 +73,50 @@ macro_rules! page_of {
     }};
 }
 pub(crate) use page_of;
+
+/// As [`page_of`], where people decide how large a row is: `$bytes` is the size of a row's texts, an INTEGER. Asks for the sizes,
+/// reserves as much in `$share`, and then reads the rows that fit on a page. Evaluates to the rows, whether there are more, and
+/// their number on all pages.
+///
+/// `page_by_bytes!(conn, share, page, table.filter(…), id, octet_length(body), (id, body))`.
+macro_rules! page_by_bytes {
+    ($conn:expr, $share:expr, $page:expr, $listed:expr, $id:expr, $bytes:expr, $columns:expr) => {{
+        let listed = $listed;
+        let before = $crate::db::Key(actors::ids::Id::<()>::from_uuid($page.before()));
+        let sizes =
+            listed.clone().filter($id.lt(before)).order($id.desc()).limit($page.limit + 1).select(($id, $bytes));
+        let sizes: Vec<($crate::db::Key<()>, i32)> = sizes.load($conn).await?;
+        let count = $crate::db::rows_of_page(sizes.iter().map(|(_, bytes)| $crate::db::bytes_of(*bytes)), $page.limit);
+        let bytes = sizes.iter().take(count).map(|(_, bytes)| $crate::db::bytes_of(*bytes)).sum::<usize>();
+        $share.reserve(bytes)?;
+        let last = count.checked_sub(1).and_then(|at| sizes.get(at)).map(|(id, _)| *id);
+        let rows: Vec<_> = match last {
+            Some(last) => {
+                let fitting = listed.clone().filter($id.lt(before)).filter($id.ge(last)).order($id.desc());
+                fitting.limit($page.limit).select($columns).load($conn).await?
+            }
+            None => Vec::new(),
+        };
+        let total: i64 = match $crate::db::total_of(sizes.len(), $page.before(), $page.limit) {
+            Some(total) => total,
+            None => listed.count().get_result($conn).await?,
+        };
+        (rows, sizes.len() > count, total)
+    }};
+}
+pub(crate) use page_by_bytes;
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGE_BYTES, rows_of_page};
+
+    #[test]
+    fn a_page_ends_by_number_or_by_bytes_and_is_never_empty_while_there_is_a_row() {
+        assert_eq!(rows_of_page([10; 200], 100), 100);
+        assert_eq!(rows_of_page([10; 3], 100), 3);
+        assert_eq!(rows_of_page([PAGE_BYTES / 2, PAGE_BYTES / 2, 1], 100), 2);
+        assert_eq!(rows_of_page([PAGE_BYTES + 1, 1], 100), 1, "a row that is larger than a page has one of its own");
+        assert_eq!(rows_of_page([0, PAGE_BYTES + 1, 1], 100), 1);
+        assert_eq!(rows_of_page([], 100), 0);
+    }
+}

@@ -74,8 +74,8 @@ pub use self::doubts::Settled;
 pub use self::error::{Constraint, DbError};
 pub use self::instance_lease::{HeldBy, InstanceLease};
 pub use self::kept::kept;
-pub use self::list::is_wanted;
-pub(crate) use self::list::{page_of, total_of};
+pub use self::list::{PAGE_BYTES, bytes_of, coalesce, is_wanted, octet_length, rows_of_page};
+pub(crate) use self::list::{page_by_bytes, page_of, total_of};
 pub use self::search::{contains, is_found};
 pub use self::sql::{At, Key, UtcTime, Uuid, number};
 

@@ -12,7 +12,10 @@ use utoipa::openapi::{RefOr, Schema};
 use super::budget::Share;
 use super::envelope::{Prerendered, Reply};
 use super::error::ApiError;
+use super::mounted::Mounted;
 use super::ready::{JSON, PreparedAnswer};
+use super::spool::{Spool, unspooled};
+use super::state::Http;
 
 /// The description of a response in the OpenAPI document.
 #[derive(Default)]
@@ -125,7 +128,27 @@ impl<T: serde::Serialize + utoipa::ToSchema + Send + 'static> WriteAnswer for Ve
     }
 }
 
-/// A large response that is charged to the client's byte budget; 304 if it has an ETag that `If-None-Match` names.
+/// A response that was spooled, and may be sent to several clients at once; 304 if it has an ETag that `If-None-Match` names.
+pub struct SpooledAnswer<T> {
+    pub etag: Option<String>,
+    pub spool: Spool,
+    pub of: PhantomData<T>,
+}
+
+impl<T: utoipa::ToSchema + 'static> Answer for SpooledAnswer<T> {
+    fn describe() -> AnswerDescribed {
+        json::<T>()
+    }
+    fn respond(self, request: &HttpRequest, _: &'static str) -> Result<HttpResponse, ApiError> {
+        Ok(match self.etag.as_deref().filter(|etag| is_known(request, etag)) {
+            Some(etag) => HttpResponse::NotModified().insert_header((ETAG, etag)).finish(),
+            None => self.spool.response(self.etag),
+        })
+    }
+}
+
+/// A large response. `share` holds the client's room for what it is made of, until it is spooled; 304 if it has an ETag that
+/// `If-None-Match` names.
 pub struct CountedAnswer<T> {
     pub reply: Reply<T>,
     pub share: Share,
@@ -135,14 +158,17 @@ impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for CountedAnswer<
     fn describe() -> AnswerDescribed {
         json::<T>()
     }
-    fn respond(mut self, request: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
+    fn respond(self, request: &HttpRequest, message: &'static str) -> Result<HttpResponse, ApiError> {
         if let Some(etag) = self.reply.etag().filter(|etag| is_known(request, etag)) {
             return Ok(HttpResponse::NotModified().insert_header((ETAG, etag)).finish());
         }
-        let ready = self.reply.written(message)?;
-        // The response may be larger than the estimate that was charged.
-        self.share.grow_to(ready.body.len())?;
-        Ok(PreparedAnswer { body: self.share.with(ready.body.into()), ..ready }.response())
+        let http = Http::of(request)?;
+        let mut spool = http.spools.begin(http.settings.client_address(request));
+        let etag = self.reply.etag().map(str::to_owned);
+        self.reply.write(&mut spool, message)?;
+        drop(self.share);
+        let spool = spool.finish().map_err(|error| unspooled(&error))?;
+        Ok(spool.response(etag))
     }
 }
 

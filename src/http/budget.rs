@@ -8,10 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use super::error::ApiError;
+use crate::db::DbError;
 
 /// The part of each body or response that is not counted, in bytes. Because ordinary calls stay below it, no client can
 /// use up the budget for them.
 pub const SMALL_BYTES: usize = 16 * 1024;
+
+/// How often what is read from the database is in memory until its response is sent: as it was stored, parsed, and serialized.
+const COPIES: usize = 3;
 
 /// The byte budget of all clients. Clones share one state.
 #[derive(Clone)]
@@ -71,6 +75,14 @@ impl Share {
         held.by.insert(self.client.clone(), own + more);
         self.bytes += more;
         Ok(())
+    }
+
+    /// Reserves room for `stored` bytes of the database, before they are read: [`COPIES`] of them.
+    ///
+    /// # Errors
+    /// [`DbError::Busy`] if the budget of the client or of all clients is used up.
+    pub fn reserve(&mut self, stored: usize) -> Result<(), DbError> {
+        self.grow_to(stored.saturating_mul(COPIES)).map_err(|_full| DbError::Busy)
     }
 
     /// Attaches the share to the bytes: it is returned when the last reference to them is dropped.

@@ -103,6 +103,8 @@ codes! {
         "Go on with the baselines that there are.";
     FEEDBACK_LIMIT_REACHED = "FeedbackLimitReached", 409, "You have left as much feedback as is allowed.",
         "Speak to the people who invited you.";
+    RESULTS_TOO_LARGE = "ResultsTooLarge", 409, "The items are too large to be read all at once.",
+        "Read them page by page or with filters, and shorten the largest ones.";
     EXPORT_LIMIT_REACHED = "ExportLimitReached", 409, "The project keeps as many exports as it can.",
         "Use an export that is there, or wait until one expires.";
     IMPORT_LIMIT_REACHED = "ImportLimitReached", 409, "The project keeps as many imports as it can.",

@@ -1,6 +1,7 @@
 //! The envelope of every JSON response: `{isSuccess, data, message, statusCode, errors}`.
 
 use std::borrow::Cow;
+use std::io;
 use std::sync::Arc;
 
 use actix_web::http::{StatusCode, header};
@@ -11,7 +12,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::answer::Versioned;
 use super::error::ApiError;
-use super::ready::{PreparedAnswer, success_bytes};
+use super::ready::{PreparedAnswer, success_bytes, write_success};
 
 /// Serializes a success into the envelope.
 ///
@@ -20,6 +21,22 @@ use super::ready::{PreparedAnswer, success_bytes};
 pub fn success<T: Serialize>(status: u16, message: &str, data: &T) -> Result<Vec<u8>, ApiError> {
     success_bytes(status, message, data)
         .map_err(|error| ApiError::internal(format!("an answer can't be serialised: {error}")))
+}
+
+/// Writes a success in the envelope.
+///
+/// # Errors
+/// 500 if the data can't be serialized, 503 if it can't be written.
+pub fn write<T: Serialize + ?Sized>(
+    into: &mut impl io::Write,
+    status: u16,
+    message: &str,
+    data: &T,
+) -> Result<(), ApiError> {
+    write_success(into, status, message, &data).map_err(|error| match error.io_error_kind() {
+        Some(_) => ApiError::unavailable(error),
+        None => ApiError::internal(format!("an answer can't be serialised: {error}")),
+    })
 }
 
 /// The response of a handler: data for the envelope, and an optional ETag. The operation supplies the message.
@@ -61,6 +78,14 @@ impl<T> Reply<T> {
 }
 
 impl<T: Serialize> Reply<T> {
+    /// Writes the response's body.
+    ///
+    /// # Errors
+    /// 500 if the data can't be serialized, 503 if it can't be written.
+    pub(super) fn write(self, into: &mut impl io::Write, message: &str) -> Result<(), ApiError> {
+        write(into, self.status.as_u16(), message, &self.data)
+    }
+
     /// # Errors
     /// 500 if the data can't be serialized.
     pub(super) fn written(self, message: &str) -> Result<PreparedAnswer, ApiError> {

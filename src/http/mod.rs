@@ -33,6 +33,7 @@ pub mod request_id;
 mod route_figures;
 pub mod route_table;
 pub mod sign_in_cookie;
+pub mod spool;
 pub mod state;
 pub mod throttled_stream;
 mod transit;

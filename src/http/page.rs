@@ -78,7 +78,7 @@ impl Query for PageQuery {
     fn parameters() -> Vec<Parameter> {
         let cursor = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]{21}[AQgw]$"));
         vec![
-            Limit::parameter("Maximum number of items on the page."),
+            Limit::parameter("Maximum number of items on the page. A page of large items ends earlier."),
             query_parameter("cursor", "The `nextCursor` of the previous page; absent for the first page.", cursor),
         ]
     }
@@ -97,6 +97,12 @@ impl PageQuery {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let more = items.len() > limit;
         items.truncate(limit);
+        Self::ended(items, more, total_count, id)
+    }
+
+    /// Returns a page of exactly these items, which ended by their number or by their bytes; `more` says whether another page
+    /// follows.
+    pub fn ended<T>(items: Vec<T>, more: bool, total_count: i64, id: impl Fn(&T) -> Uuid) -> List<T> {
         let next_cursor = items.last().filter(|_| more).map(|last| Cursor(id(last)).to_string());
         List { items, next_cursor, total_count }
     }

@@ -1,5 +1,7 @@
 //! Serialized responses: the JSON envelope, and a response that is ready to be sent.
 
+use std::io;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_TYPE, ETAG, HeaderName};
@@ -28,15 +30,30 @@ struct JsonEnvelope<'a, T: Serialize, E: Serialize> {
 /// # Errors
 /// The data can't be serialized.
 pub fn success_bytes<T: Serialize>(status: u16, message: &str, data: &T) -> serde_json::Result<Vec<u8>> {
-    let errors: &[()] = &[];
-    let envelope = JsonEnvelope { is_success: true, data: Some(data), message, status_code: status, errors };
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
-    serde_json::to_writer(&mut bytes, &envelope)?;
+    write_success(&mut bytes, status, message, data)?;
     // What is counted of a response is its length, and a buffer that grew has up to twice as much room.
     if bytes.capacity() > LARGE_BYTES {
         bytes.shrink_to_fit();
     }
     Ok(bytes)
+}
+
+/// Writes a success in the envelope.
+///
+/// # Errors
+/// The data can't be serialized, or not be written.
+pub fn write_success<T: Serialize>(
+    into: &mut impl io::Write,
+    status: u16,
+    message: &str,
+    data: &T,
+) -> serde_json::Result<()> {
+    let errors: &[()] = &[];
+    serde_json::to_writer(
+        into,
+        &JsonEnvelope { is_success: true, data: Some(data), message, status_code: status, errors },
+    )
 }
 
 /// Serializes an error into the envelope.

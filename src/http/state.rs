@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::budget::Budget;
 use super::mounted::Mounted;
 use super::raw_connection::Connections;
+use super::spool::Spools;
 use crate::config;
 
 /// The state of the HTTP layer. Clones share one state.
@@ -18,6 +19,8 @@ pub struct HttpParts {
     pub connections: Arc<Connections>,
     /// The byte budget of request bodies and responses.
     pub budget: Budget,
+    /// Where large responses wait until they have been sent.
+    pub spools: Spools,
 }
 
 impl Http {

@@ -66,7 +66,7 @@ impl Lane {
                 Some(Outage { times, until: now + pause(times, LONGEST_OUTAGE_PAUSE) })
             }
             Err(JobError::Lapsed(_)) => *outage,
-            Ok(()) | Err(JobError::Again(_) | JobError::Never(_)) => None,
+            Ok(()) | Err(JobError::Again(_) | JobError::Never(_) | JobError::NextTurn) => None,
         };
     }
 

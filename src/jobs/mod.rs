@@ -102,13 +102,17 @@ pub enum JobError {
     Never(String),
     /// The job has expired; the service that it needs was not called.
     Lapsed(String),
+    /// It did a part of a long work, and goes on when it is its turn again: no failure, and no attempt.
+    NextTurn,
 }
 
 impl JobError {
     #[must_use]
     pub fn why(&self) -> &str {
-        let (Self::Again(why) | Self::Unavailable(why) | Self::Never(why) | Self::Lapsed(why)) = self;
-        why
+        match self {
+            Self::Again(why) | Self::Unavailable(why) | Self::Never(why) | Self::Lapsed(why) => why,
+            Self::NextTurn => "it is not finished yet",
+        }
     }
 }
 

@@ -313,7 +313,7 @@ enum AttemptEnd {
     Done,
     /// To be retried after a pause.
     Again(String, Duration),
-    /// The server stops: the attempt does not count.
+    /// The server stops, or it is another job's turn: the attempt does not count.
     GivenBack,
     Failed(String),
     /// An operator discarded the job.
@@ -358,6 +358,7 @@ async fn attempt(context: &WorkerContext, lane: &Lane, job: &Job) -> Option<Atte
     };
     let fault = match tried {
         Ok(()) => return Some(AttemptEnd::Done),
+        Err(JobError::NextTurn) => return Some(AttemptEnd::GivenBack),
         Err(JobError::Again(_) | JobError::Unavailable(_)) if context.tasks.stopping().is_cancelled() => {
             return Some(AttemptEnd::GivenBack);
         }
@@ -442,7 +443,7 @@ async fn end(
             let waits = store::again(conn, job.held(), why, now, now + *pause).await?;
             return Ok(waits.then(Vec::new));
         }
-        AttemptEnd::GivenBack => return Ok(store::give_back(conn, job.held()).await?.then(Vec::new)),
+        AttemptEnd::GivenBack => return Ok(store::give_back(conn, job.held(), now).await?.then(Vec::new)),
     };
     Ok(if is_ours { Some(record_outcome(conn, handler, job, outcome, now).await) } else { None })
 }

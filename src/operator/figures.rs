@@ -5,9 +5,10 @@ use std::time::Duration;
 use actors::live::RequestId;
 use actors::time::Time;
 
-use super::model::{InstallationFigures, StorageFigures, StorageKind};
+use super::model::{InstallationFigures, SpaceFigures, StorageFigures, StorageKind};
 use super::state::Operators;
 use super::{probes, store};
+use crate::db::number;
 use crate::http::error::ApiError;
 use crate::jobs;
 
@@ -54,6 +55,17 @@ async fn computed(state: &Operators, now: Time, request: &RequestId) -> Result<I
         oldest_waiting_job_at: queues.iter().filter_map(|queue| queue.oldest_waiting_at).min(),
         queues,
         dependencies: probes::all(state, request).await,
+        space: space(state).await?,
+    })
+}
+
+async fn space(state: &Operators) -> Result<SpaceFigures, ApiError> {
+    let quotas = &state.quotas;
+    Ok(SpaceFigures {
+        used_bytes: number(quotas.stored_bytes().await?),
+        limit_bytes: quotas.installation_limit().map(number),
+        free_bytes: quotas.free_space.free().await.map(number),
+        reserve_bytes: number(quotas.free_space.reserve()),
     })
 }
 
@@ -70,7 +82,6 @@ async fn avatars(state: &Operators) -> Option<StorageFigures> {
             return None;
         }
     };
-    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     Some(StorageFigures { kind: StorageKind::Avatars, count: number(usage.count), bytes: number(usage.bytes) })
 }
 

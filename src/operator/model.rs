@@ -69,6 +69,25 @@ pub struct InstallationFigures {
     pub oldest_waiting_job_at: Option<Time>,
     /// One entry for each service that this server needs or can use.
     pub dependencies: Vec<Dependency>,
+    pub space: SpaceFigures,
+}
+
+/// How much may be stored. Below the reserve uploads are refused.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SpaceFigures {
+    /// Bytes that all projects have stored: what counts for quotas.
+    #[schema(minimum = 0)]
+    pub used_bytes: i64,
+    /// How many they may store together; null without a limit.
+    #[schema(required)]
+    pub limit_bytes: Option<i64>,
+    /// Bytes that are free on the disk of the data folder; null if that can't be told.
+    #[schema(required)]
+    pub free_bytes: Option<i64>,
+    /// Bytes that are kept free.
+    #[schema(minimum = 0)]
+    pub reserve_bytes: i64,
 }
 
 /// The database of the installation.

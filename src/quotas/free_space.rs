@@ -76,6 +76,7 @@ impl FreeSpace {
         let granted = self.granted.load(Ordering::SeqCst);
         if free.saturating_sub(granted) < kept.saturating_add(bytes) {
             tracing::warn!(free, kept, bytes, "an upload was refused: the disk is nearly full");
+            metrics::counter!("colloquy_storage_refused_total", "why" => "disk").increment(1);
             return Err(ApiError::of(Code::STORAGE_FULL));
         }
         self.granted.fetch_add(bytes, Ordering::SeqCst);

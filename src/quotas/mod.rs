@@ -24,6 +24,9 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
 use self::free_space::FreeSpace;
 use self::tally::Tallies;
 use crate::config::{self, Config};
@@ -40,6 +43,7 @@ pub struct QuotasParts {
     db: Db,
     tallies: Tallies,
     pub free_space: FreeSpace,
+    stored_lately: Mutex<Option<(Instant, u64)>>,
 }
 
 impl Quotas {
@@ -53,6 +57,7 @@ impl Quotas {
             db,
             tallies: Tallies::default(),
             free_space: FreeSpace::new(folders, &config.storage),
+            stored_lately: Mutex::default(),
         }))
     }
 }

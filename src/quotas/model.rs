@@ -97,6 +97,8 @@ impl From<QuotaRefusal> for ApiError {
                 ("installation.storage", message)
             }
         };
+        let why = field.split('.').next().unwrap_or_default();
+        metrics::counter!("colloquy_storage_refused_total", "why" => why).increment(1);
         let faults = vec![FieldError::of(Code::QUOTA_EXCEEDED, Some(field.to_owned()), message.clone())];
         Self { message, faults, ..Self::of(Code::QUOTA_EXCEEDED) }
     }

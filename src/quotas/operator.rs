@@ -1,13 +1,19 @@
 //! What operators see and set of quotas: on the machine, and what the overview of the installation shows.
 
+use std::time::Duration;
+
 use actors::ids::{Id, Project, User};
 use serde::Serialize;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::Quotas;
 use super::model::QuotaKey;
 use super::store;
 use crate::db::{Db, DbError};
+
+/// How long the sum of the installation is given out before it is taken again.
+const AGE: Duration = Duration::from_secs(60);
 
 /// A project or an account and what it has stored.
 #[derive(Debug, Clone, Serialize)]
@@ -70,5 +76,22 @@ impl Quotas {
     pub async fn stored_bytes(&self) -> Result<u64, DbError> {
         let found = self.db.read(|conn| Box::pin(store::used(conn, QuotaKey::InstallationBytes))).await;
         Ok(found?.0)
+    }
+
+    /// As [`Quotas::stored_bytes`], at most a minute old.
+    ///
+    /// # Errors
+    /// Returns the database error.
+    pub async fn stored_lately(&self) -> Result<u64, DbError> {
+        let mut lately = self.stored_lately.lock().await;
+        if let Some((at, bytes)) = *lately
+            && at.elapsed() < AGE
+        {
+            return Ok(bytes);
+        }
+        let bytes = self.stored_bytes().await?;
+        *lately = Some((Instant::now(), bytes));
+        drop(lately);
+        Ok(bytes)
     }
 }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::Quotas;
 use super::model::{CountedKind, Payer, QuotaKey, UploadPurpose};
-use super::tally::{Held, Wanted};
+use super::tally::{HeldQuota, WantedQuota};
 use crate::http::error::ApiError;
 use crate::http::form::StoragePermit;
 
@@ -23,13 +23,13 @@ pub struct QuotaPermit {
     /// How many bytes it covers.
     covered: u64,
     /// Of each quota that counts.
-    held: Vec<Held>,
+    held: Vec<HeldQuota>,
 }
 
 /// A permit for rows of a limited kind.
 #[must_use = "once it is dropped, others may be granted the same room"]
 pub struct CountPermit {
-    _held: Option<Held>,
+    _held: Option<HeldQuota>,
 }
 
 impl Quotas {
@@ -67,7 +67,7 @@ impl Quotas {
         };
         let Some(limit) = limited(most) else { return Ok(CountPermit { _held: None }) };
         let more = u64::try_from(more).unwrap_or(u64::MAX);
-        let wanted = Wanted { least: more, most: more, grace: 0 };
+        let wanted = WantedQuota { least: more, most: more, grace: 0 };
         let held = self.tallies.hold(&self.db, QuotaKey::Count(kind, owner), Some(limit), wanted).await?;
         Ok(CountPermit { _held: Some(held) })
     }
@@ -98,7 +98,7 @@ impl QuotaPermit {
             UploadPurpose::Live => quotas.settings.live_grace_bytes,
         };
         quotas.free_space.grant(self.purpose, least).await?;
-        let mut wanted = Wanted { least, most, grace };
+        let mut wanted = WantedQuota { least, most, grace };
         let mut held = Vec::new();
         for (key, limit) in self.keys() {
             let more = quotas.tallies.hold(&quotas.db, key, limit, wanted).await?;
@@ -106,7 +106,7 @@ impl QuotaPermit {
             wanted.most = more.amount();
             held.push(more);
         }
-        self.covered += held.last().map_or(least, Held::amount);
+        self.covered += held.last().map_or(least, HeldQuota::amount);
         if self.held.is_empty() {
             self.held = held;
         } else {

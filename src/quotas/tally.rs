@@ -25,10 +25,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 const MOST: usize = 10_000;
 
 #[derive(Default)]
-pub struct Tallies(Mutex<HashMap<QuotaKey, Arc<Tally>>>);
+pub struct Tallies(Mutex<HashMap<QuotaKey, Arc<QuotaTally>>>);
 
 #[derive(Default)]
-struct Tally {
+struct QuotaTally {
     /// Of all permits that were not given back yet.
     held: AtomicU64,
     sum: tokio::sync::Mutex<Option<Sum>>,
@@ -53,7 +53,7 @@ impl Sum {
 
 /// How much is wanted: `least` or nothing, and up to `most`.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct WantedQuota {
     pub least: u64,
     pub most: u64,
     /// How far it may go beyond the limit.
@@ -65,7 +65,7 @@ impl Tallies {
     ///
     /// # Errors
     /// [`QuotaRefusal`] as an `ApiError` where it does not fit; otherwise the database error.
-    pub async fn hold(&self, db: &Db, key: QuotaKey, limit: Option<u64>, wanted: Wanted) -> Result<Held, ApiError> {
+    pub async fn hold(&self, db: &Db, key: QuotaKey, limit: Option<u64>, wanted: WantedQuota) -> Result<HeldQuota, ApiError> {
         let tally = self.tally(key);
         let mut sum = tally.sum.lock().await;
         let known = sum.filter(|sum| sum.at.elapsed() < AGE);
@@ -96,10 +96,10 @@ impl Tallies {
         *sum = Some(now);
         tally.held.fetch_add(amount, Ordering::SeqCst);
         drop(sum);
-        Ok(Held { tally, amount })
+        Ok(HeldQuota { tally, amount })
     }
 
-    fn tally(&self, key: QuotaKey) -> Arc<Tally> {
+    fn tally(&self, key: QuotaKey) -> Arc<QuotaTally> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST && !all.contains_key(&key) {
             // Whatever is held keeps its tally.
@@ -110,12 +110,12 @@ impl Tallies {
 }
 
 /// A part of a quota that is held until it is dropped.
-pub struct Held {
-    tally: Arc<Tally>,
+pub struct HeldQuota {
+    tally: Arc<QuotaTally>,
     amount: u64,
 }
 
-impl Held {
+impl HeldQuota {
     #[must_use]
     pub const fn amount(&self) -> u64 {
         self.amount
@@ -135,7 +135,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldQuota {
     fn drop(&mut self) {
         self.tally.held.fetch_sub(self.amount, Ordering::SeqCst);
     }

@@ -35,6 +35,7 @@ use crate::meetings::recordings::assembly::AssembleRecordingHandler;
 use crate::meetings::recordings::files::DeleteRecordingFilesHandler;
 use crate::meetings::state::Meetings;
 use crate::meetings::transcripts::making::TranscribeRecordingHandler;
+use crate::meetings::transcripts::voices::KnownVoices;
 use crate::meetings::transcripts::{expiry, waiting};
 use crate::metrics;
 use crate::projects::documents::contents;
@@ -102,6 +103,7 @@ pub fn handlers(states: &States, data: &Path) -> Result<Handlers, String> {
             state: meetings.clone(),
             transcriber: transcriber(core, &program)?,
             turns: TurnFinder::new(program.clone(), core.config.speech.memory_mib),
+            voices: KnownVoices::default(),
         })
         .with(ParseDocumentHandler { state: projects.clone(), reader: reader(&core.config.analysis)? }))
 }

@@ -22,6 +22,7 @@ use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::mounted::Need;
 use crate::http::raw_connection::Connections;
+use crate::http::spool::Spools;
 use crate::http::state::{Http, HttpParts};
 use crate::pipeline_jobs::folder::JobFolder;
 use crate::pipeline_jobs::state::{INTAKES, PipelineJobs, PipelineJobsParts};
@@ -46,6 +47,7 @@ pub async fn serve_pipeline(config: Config) -> Result<(), String> {
     let http = Http::new(HttpParts {
         connections: Arc::new(Connections::new(&config.http, others::connections(config.http.connections))),
         budget: Budget::of(config.http.buffered_bytes),
+        spools: Spools::at(config.server.data.clone()),
         settings: config.http.clone(),
     });
     let recorder = figures::install().map_err(|error| error.to_string())?;

@@ -21,13 +21,14 @@ use crate::access::revoked::Revoked;
 use crate::access::state::{Gate, GateParts};
 use crate::access::tickets::Tickets;
 use crate::access::token::Tokens;
+use crate::accounts::profile::decoder::PictureDecoder;
 use crate::accounts::profile::deletion::{AccountDeletion, DeletionHooks};
 use crate::accounts::sessions::refresh_locks::RefreshLocks;
-use crate::accounts::profile::decoder::PictureDecoder;
 use crate::accounts::state::{Accounts, AccountsParts};
 use crate::analysis::audience::RunAudience;
 use crate::analysis::ends::{Ends, FilesToRead};
 use crate::analysis::exports::Exports;
+use crate::analysis::large_reads::LargeReads;
 use crate::analysis::state::{Analysis, AnalysisParts};
 use crate::analysis::store::{RunJournal, RunTables};
 use crate::api::openapi;
@@ -43,6 +44,7 @@ use crate::http::costly_calls::CostlyCalls;
 use crate::http::connection_limit::ConnectionLimit;
 use crate::http::mounted::{Mounted, Need};
 use crate::http::raw_connection::Connections;
+use crate::http::spool::Spools;
 use crate::http::state::{Http, HttpParts};
 use crate::jobs::Jobs;
 use crate::jobs::mail::Outbox;
@@ -178,9 +180,11 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     let quotas = Quotas::new(&config, db.clone());
     let core = Core::new(CoreParts { config, url, db, clock, hub, jobs, outbox, secret, quotas, tasks });
 
+    let spools = Spools::at(data.clone());
     let http = Http::new(HttpParts {
         connections: Arc::new(Connections::new(&settings.http, others::connections(settings.http.connections))),
         budget: Budget::of(settings.http.buffered_bytes),
+        spools: spools.clone(),
         settings: settings.http.clone(),
     });
 
@@ -248,6 +252,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
             files: others::files(bucket.as_ref(), files::IMPORTS, &data).await?,
             ended: Ends::default(),
         },
+        large_reads: LargeReads::new(settings.analysis.reads_memory_mib, spools),
         meetings: meetings.clone(),
     });
 

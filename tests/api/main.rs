@@ -42,6 +42,7 @@ mod permissions;
 mod pipeline_service;
 mod profile;
 mod projects;
+mod quotas;
 mod real_time;
 mod recordings;
 mod reviews;

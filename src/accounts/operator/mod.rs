@@ -140,6 +140,14 @@ pub async fn list_users(db: &Db, after: Id<User>, limit: i64, now: Time) -> Resu
     db.read(move |conn| Box::pin(store::list(conn, after, limit, now))).await.map_err(ApiError::from)
 }
 
+/// Returns the id of an account.
+///
+/// # Errors
+/// 404 for an address without an account.
+pub async fn id_of(db: &Db, email: Email) -> Result<Id<User>, ApiError> {
+    Ok(found(db, email).await?.id)
+}
+
 async fn found(db: &Db, email: Email) -> Result<Account, ApiError> {
     let address = email.clone();
     let found = db.read(move |conn| Box::pin(async move { accounts::account_of(conn, address.as_str()).await })).await;

@@ -1,28 +1,48 @@
 //! The dashboard of the newest run with the items as they are now: what people changed or accepted since stands in the place of
-//! what was stored. Only what changed is parsed as a whole.
+//! what was stored. Items that changed are in memory one at a time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use actors::ids::Id;
 use actors::run::Run;
-use pipeline::result::{Metrics, Priority, RequirementType};
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use bytes::Bytes;
+use pipeline::result::Metrics;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::ser::{Error, SerializeSeq};
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
+use std::cell::RefCell;
 use uuid::Uuid;
 
+use super::filter::DashboardFilter;
+use super::filtering::Sieve;
 use super::model::{CountedItem, ResultsDashboard, count};
 use crate::analysis::exports::model::DashboardExport;
-use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
-use crate::analysis::results::store::{ChangedItem, Kind};
-use crate::http::envelope::success;
+use crate::analysis::results::model::{Requirement, UserStory};
+use crate::analysis::results::spooled::SpooledItems;
+use crate::analysis::results::store::Kind;
 use crate::http::error::ApiError;
 
-/// The parts of a [`super::model::ResultsDashboard`], in their order.
-#[derive(Deserialize, Serialize)]
+/// A stored result with the items that changed since.
+#[derive(Clone, Copy)]
+pub struct CurrentResult<'a> {
+    pub stored: &'a str,
+    pub run_id: Id<Run>,
+    pub changed: &'a SpooledItems,
+}
+
+/// Why a result was not parsed.
+pub enum Unparsed {
+    /// It has more bytes than it may have.
+    TooLarge,
+    Failed(ApiError),
+}
+
+/// The parts of a stored [`ResultsDashboard`].
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct DashboardParts<'a> {
+struct StoredParts<'a> {
     #[serde(borrow)]
     project_id: &'a RawValue,
     #[serde(borrow)]
@@ -46,128 +66,243 @@ struct DashboardParts<'a> {
     quality: &'a RawValue,
     #[serde(borrow)]
     artifacts: &'a RawValue,
-    #[serde(skip_deserializing)]
-    exports: &'a [DashboardExport],
     #[serde(borrow)]
     decisions: &'a RawValue,
 }
 
-/// The part of an item by which it is found and counted.
-#[derive(Deserialize)]
+/// A [`ResultsDashboard`] that is serialized, its fields in the same order: the metrics count what was serialized before them.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ItemOutline {
+pub struct CurrentDashboard<'a> {
+    project_id: &'a RawValue,
+    run_id: &'a RawValue,
+    generated_at: &'a RawValue,
+    summary: &'a RawValue,
+    requirements: ShownItems<'a>,
+    user_stories: ShownItems<'a>,
+    risks: &'a RawValue,
+    open_questions: &'a RawValue,
+    action_items: &'a RawValue,
+    metrics: ShownMetrics<'a>,
+    quality: &'a RawValue,
+    artifacts: &'a RawValue,
+    exports: &'a [DashboardExport],
+    decisions: &'a RawValue,
+}
+
+/// An item at its place.
+#[derive(Clone, Copy)]
+enum PlacedItem<'a> {
+    Stored(&'a RawValue),
+    /// The number of the item among those that changed.
+    Changed(usize),
+}
+
+impl PlacedItem<'_> {
+    fn body(self, changed: &SpooledItems) -> std::io::Result<Bytes> {
+        match self {
+            Self::Stored(body) => Ok(Bytes::copy_from_slice(body.get().as_bytes())),
+            Self::Changed(at) => changed.body(at),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Identified {
     id: Uuid,
-    #[serde(rename = "type")]
-    kind: Option<RequirementType>,
-    priority: Priority,
-    workflow_status: WorkflowStatus,
-    #[serde(default)]
-    acceptance_criteria: Vec<IgnoredAny>,
 }
 
-/// Returns 16 hex digits that change with any of the items.
-pub fn hash(changed: &[ChangedItem]) -> String {
-    let mut hash = Sha256::new();
-    for item in changed {
-        hash.update(&item.body);
-    }
-    hex::encode(hash.finalize()).chars().take(16).collect()
-}
-
-/// Serializes the stored result of a run with the items that changed since: in place of the former ones, and at the end those
-/// that the run proposed and people accepted. `exports` are those of the run.
-///
-/// # Errors
-/// 500 for a stored result or item that can't be parsed.
-pub fn rendered(
-    stored: &str,
+/// The items of a kind: changed ones in place of the former ones, and at the end those that the run proposed and people accepted.
+fn placed<'a>(
+    stored: Vec<&'a RawValue>,
+    kind: Kind,
     run_id: Id<Run>,
-    changed: &[ChangedItem],
-    exports: &[DashboardExport],
-    message: &'static str,
-) -> Result<Vec<u8>, ApiError> {
-    let mut parts: DashboardParts<'_> = serde_json::from_str(stored).map_err(ApiError::internal)?;
-    parts.exports = exports;
+    changed: &SpooledItems,
+) -> serde_json::Result<Vec<PlacedItem<'a>>> {
+    let mut items: Vec<PlacedItem<'a>> = stored.iter().map(|body| PlacedItem::Stored(body)).collect();
     if changed.is_empty() {
-        return success(200, message, &parts);
+        return Ok(items);
     }
-    let (mut requirements, mut stories) = (Vec::new(), Vec::new());
-    for item in changed {
-        let body: &RawValue = serde_json::from_str(&item.body).map_err(ApiError::internal)?;
-        match item.kind {
-            Kind::Requirement => requirements.push((body, item.run_id == run_id)),
-            Kind::UserStory => stories.push((body, item.run_id == run_id)),
-        }
+    let mut places = HashMap::with_capacity(stored.len());
+    for (at, body) in stored.iter().enumerate() {
+        places.insert(serde_json::from_str::<Identified>(body.get())?.id, at);
     }
-    let mut outlines = replace(&mut parts.requirements, requirements)?;
-    outlines.extend(replace(&mut parts.user_stories, stories)?);
-    let counted = outlines.into_iter().map(|item| CountedItem {
-        kind: item.kind,
-        priority: item.priority,
-        workflow_status: item.workflow_status,
-        criteria: item.acceptance_criteria.len(),
-    });
-    count(&mut parts.metrics, counted);
-    success(200, message, &parts)
-}
-
-/// Parses the stored result of a run, with the items that changed since as [`rendered`] shows them.
-///
-/// # Errors
-/// 500 for a stored result or item that can't be parsed.
-pub fn parsed(stored: &str, run_id: Id<Run>, changed: &[ChangedItem]) -> Result<ResultsDashboard, ApiError> {
-    let mut dashboard: ResultsDashboard = serde_json::from_str(stored).map_err(ApiError::internal)?;
-    if changed.is_empty() {
-        return Ok(dashboard);
-    }
-    let requirements = dashboard.requirements.iter().enumerate().map(|(at, one)| (one.id, at));
-    let stories = dashboard.user_stories.iter().enumerate().map(|(at, one)| (one.id, at));
-    let places: HashMap<Uuid, usize> = requirements.chain(stories).collect();
-    for item in changed {
-        let is_of_run = item.run_id == run_id;
-        match item.kind {
-            Kind::Requirement => {
-                let one: Requirement = serde_json::from_str(&item.body).map_err(ApiError::internal)?;
-                put(&mut dashboard.requirements, places.get(&one.id).copied(), one, is_of_run);
-            }
-            Kind::UserStory => {
-                let one: UserStory = serde_json::from_str(&item.body).map_err(ApiError::internal)?;
-                put(&mut dashboard.user_stories, places.get(&one.id).copied(), one, is_of_run);
-            }
-        }
-    }
-    dashboard.count_items();
-    Ok(dashboard)
-}
-
-/// Puts an item in its place, or at the end if it is new and of the run.
-fn put<T>(items: &mut Vec<T>, place: Option<usize>, item: T, is_of_run: bool) {
-    match place.and_then(|at| items.get_mut(at)) {
-        Some(former) => *former = item,
-        None if is_of_run => items.push(item),
-        None => {}
-    }
-}
-
-/// Replaces the items that changed, and adds those of the run that are not among them. Returns the outlines of all.
-fn replace<'a>(
-    items: &mut Vec<&'a RawValue>,
-    changed: Vec<(&'a RawValue, bool)>,
-) -> Result<Vec<ItemOutline>, ApiError> {
-    let outline = |item: &RawValue| serde_json::from_str::<ItemOutline>(item.get()).map_err(ApiError::internal);
-    let mut outlines = items.iter().map(|item| outline(item)).collect::<Result<Vec<_>, _>>()?;
-    let places: HashMap<Uuid, usize> = outlines.iter().enumerate().map(|(at, item)| (item.id, at)).collect();
-    for (body, is_of_run) in changed {
-        let item = outline(body)?;
-        let place = places.get(&item.id).copied();
-        match place.and_then(|at| Some((items.get_mut(at)?, outlines.get_mut(at)?))) {
-            Some((former, outlined)) => (*former, *outlined) = (body, item),
-            None if is_of_run => {
-                items.push(body);
-                outlines.push(item);
-            }
+    for (number, item) in changed.iter().filter(|(_, item)| item.kind == kind) {
+        match places.get(&item.id).and_then(|at| items.get_mut(*at)) {
+            Some(former) => *former = PlacedItem::Changed(number),
+            None if item.run_id == run_id => items.push(PlacedItem::Changed(number)),
             None => {}
         }
     }
-    Ok(outlines)
+    Ok(items)
+}
+
+struct ShownItems<'a> {
+    items: Vec<PlacedItem<'a>>,
+    changed: &'a SpooledItems,
+    /// `None` if nothing is counted anew.
+    counted: Option<&'a RefCell<Vec<CountedItem>>>,
+}
+
+/// The part of an item by which it is counted.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CountedBody {
+    #[serde(rename = "type")]
+    kind: Option<pipeline::result::RequirementType>,
+    priority: pipeline::result::Priority,
+    workflow_status: crate::analysis::results::model::WorkflowStatus,
+    #[serde(default)]
+    acceptance_criteria: Vec<serde::de::IgnoredAny>,
+}
+
+impl Serialize for ShownItems<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut items = serializer.serialize_seq(Some(self.items.len()))?;
+        for item in &self.items {
+            let body = item.body(self.changed).map_err(S::Error::custom)?;
+            if let Some(counted) = self.counted {
+                let body: CountedBody = serde_json::from_slice(&body).map_err(S::Error::custom)?;
+                counted.borrow_mut().push(CountedItem {
+                    kind: body.kind,
+                    priority: body.priority,
+                    workflow_status: body.workflow_status,
+                    criteria: body.acceptance_criteria.len(),
+                });
+            }
+            let body: &RawValue = serde_json::from_slice(&body).map_err(S::Error::custom)?;
+            items.serialize_element(body)?;
+        }
+        items.end()
+    }
+}
+
+struct ShownMetrics<'a> {
+    stored: Metrics,
+    counted: Option<&'a RefCell<Vec<CountedItem>>>,
+}
+
+impl Serialize for ShownMetrics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut metrics = self.stored.clone();
+        if let Some(counted) = self.counted {
+            count(&mut metrics, counted.borrow_mut().drain(..));
+        }
+        metrics.serialize(serializer)
+    }
+}
+
+/// Gives `take` the dashboard to serialize, once.
+///
+/// # Errors
+/// 500 for a stored result or item that can't be parsed, and those of `take`.
+pub fn shown(
+    CurrentResult { stored, run_id, changed }: CurrentResult<'_>,
+    exports: &[DashboardExport],
+    take: impl FnOnce(&CurrentDashboard<'_>) -> Result<(), ApiError>,
+) -> Result<(), ApiError> {
+    let parts: StoredParts<'_> = serde_json::from_str(stored).map_err(ApiError::internal)?;
+    let counts = RefCell::new(Vec::new());
+    let counted = (!changed.is_empty()).then_some(&counts);
+    let items = |stored, kind| placed(stored, kind, run_id, changed).map_err(ApiError::internal);
+    let dashboard = CurrentDashboard {
+        project_id: parts.project_id,
+        run_id: parts.run_id,
+        generated_at: parts.generated_at,
+        summary: parts.summary,
+        requirements: ShownItems { items: items(parts.requirements, Kind::Requirement)?, changed, counted },
+        user_stories: ShownItems { items: items(parts.user_stories, Kind::UserStory)?, changed, counted },
+        risks: parts.risks,
+        open_questions: parts.open_questions,
+        action_items: parts.action_items,
+        metrics: ShownMetrics { stored: parts.metrics, counted },
+        quality: parts.quality,
+        artifacts: parts.artifacts,
+        exports,
+        decisions: parts.decisions,
+    };
+    take(&dashboard)
+}
+
+/// The ids of the items that a result shows.
+///
+/// # Errors
+/// 500 for a stored result or item that can't be parsed.
+pub fn shown_ids(CurrentResult { stored, run_id, changed }: CurrentResult<'_>) -> Result<BTreeSet<Uuid>, ApiError> {
+    let parts: StoredParts<'_> = serde_json::from_str(stored).map_err(ApiError::internal)?;
+    let bodies = parts.requirements.iter().chain(&parts.user_stories);
+    let ids = bodies.map(|body| serde_json::from_str::<Identified>(body.get()).map(|one| one.id));
+    let mut ids = ids.collect::<serde_json::Result<BTreeSet<Uuid>>>().map_err(ApiError::internal)?;
+    ids.extend(changed.iter().filter(|(_, item)| item.run_id == run_id).map(|(_, item)| item.id));
+    Ok(ids)
+}
+
+/// Parses what a filter keeps of a result, if it has at most `most` bytes.
+///
+/// # Errors
+/// [`Unparsed`], with 500 for a stored result or item that can't be parsed.
+pub fn parsed(
+    CurrentResult { stored, run_id, changed }: CurrentResult<'_>,
+    filter: &DashboardFilter,
+    most: usize,
+) -> Result<ResultsDashboard, Unparsed> {
+    let failed = |error: serde_json::Error| Unparsed::Failed(ApiError::internal(error));
+    let parts: StoredParts<'_> = serde_json::from_str(stored).map_err(failed)?;
+    let mut sieve = Sieve::new(filter);
+    let mut room = Room { left: most };
+    let requirements = placed(parts.requirements, Kind::Requirement, run_id, changed).map_err(failed)?;
+    let requirements = room.kept(&requirements, changed, |one: &Requirement| sieve.keeps_requirement(one))?;
+    let stories = placed(parts.user_stories, Kind::UserStory, run_id, changed).map_err(failed)?;
+    let user_stories = room.kept(&stories, changed, |one: &UserStory| sieve.keeps_story(one))?;
+    let mut dashboard = ResultsDashboard {
+        project_id: value(parts.project_id).map_err(failed)?,
+        run_id: value(parts.run_id).map_err(failed)?,
+        generated_at: value(parts.generated_at).map_err(failed)?,
+        summary: value(parts.summary).map_err(failed)?,
+        requirements,
+        user_stories,
+        risks: value(parts.risks).map_err(failed)?,
+        open_questions: value(parts.open_questions).map_err(failed)?,
+        action_items: value(parts.action_items).map_err(failed)?,
+        metrics: parts.metrics,
+        quality: value(parts.quality).map_err(failed)?,
+        artifacts: value(parts.artifacts).map_err(failed)?,
+        exports: Vec::new(),
+        decisions: value(parts.decisions).map_err(failed)?,
+    };
+    if !filter.is_empty() {
+        filter.apply(&mut dashboard);
+    } else if !changed.is_empty() {
+        dashboard.count_items();
+    }
+    Ok(dashboard)
+}
+
+fn value<T: DeserializeOwned>(raw: &RawValue) -> serde_json::Result<T> {
+    serde_json::from_str(raw.get())
+}
+
+/// How many bytes may still be parsed.
+struct Room {
+    left: usize,
+}
+
+impl Room {
+    fn kept<T: DeserializeOwned>(
+        &mut self,
+        items: &[PlacedItem<'_>],
+        changed: &SpooledItems,
+        mut keeps: impl FnMut(&T) -> bool,
+    ) -> Result<Vec<T>, Unparsed> {
+        let mut kept = Vec::new();
+        for item in items {
+            let body = item.body(changed).map_err(|error| Unparsed::Failed(ApiError::unavailable(error)))?;
+            let one = serde_json::from_slice(&body).map_err(|error| Unparsed::Failed(ApiError::internal(error)))?;
+            if keeps(&one) {
+                self.left = self.left.checked_sub(body.len()).ok_or(Unparsed::TooLarge)?;
+                kept.push(one);
+            }
+        }
+        Ok(kept)
+    }
 }

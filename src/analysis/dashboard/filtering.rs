@@ -6,23 +6,20 @@ use uuid::Uuid;
 
 use super::filter::DashboardFilter;
 use super::model::ResultsDashboard;
-use crate::analysis::results::model::{Requirement, SourceReference, UserStory};
+use crate::analysis::results::model::{
+    ActionItem, Decision, OpenQuestion, Requirement, Risk, SourceReference, UserStory,
+};
 
 impl DashboardFilter {
     /// Removes what is not wanted from a dashboard, and counts the rest.
     pub fn apply(&self, dashboard: &mut ResultsDashboard) {
-        let wanted = Wanted::of(self);
-        dashboard.requirements.retain(|one| self.keeps_requirement(&wanted, one));
-        let covered: HashSet<Uuid> = dashboard.requirements.iter().map(|one| one.id).collect();
-        dashboard.user_stories.retain(|one| self.keeps_story(&wanted, one, &covered));
-        dashboard.risks.retain(|one| {
-            wanted.keeps(&one.sources, &[&one.title, &one.description, one.mitigation.as_deref().unwrap_or_default()])
-        });
-        dashboard.open_questions.retain(|one| wanted.keeps(&one.sources, &[&one.question, &one.why]));
-        dashboard
-            .action_items
-            .retain(|one| wanted.keeps(&one.sources, &[&one.text, one.assignee.as_deref().unwrap_or_default()]));
-        dashboard.decisions.retain(|one| wanted.keeps(&one.sources, &[&one.text]));
+        let mut sieve = Sieve::new(self);
+        dashboard.requirements.retain(|one| sieve.keeps_requirement(one));
+        dashboard.user_stories.retain(|one| sieve.keeps_story(one));
+        dashboard.risks.retain(|one| sieve.keeps_risk(one));
+        dashboard.open_questions.retain(|one| sieve.keeps_question(one));
+        dashboard.action_items.retain(|one| sieve.keeps_action_item(one));
+        dashboard.decisions.retain(|one| sieve.keeps_decision(one));
         dashboard.count_items();
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         dashboard.metrics.risks = count(dashboard.risks.len());
@@ -30,21 +27,58 @@ impl DashboardFilter {
         dashboard.metrics.action_items = count(dashboard.action_items.len());
         dashboard.metrics.decisions = count(dashboard.decisions.len());
     }
+}
 
-    fn keeps_requirement(&self, wanted: &Wanted, one: &Requirement) -> bool {
-        self.kind.is_none_or(|kind| kind == one.kind)
-            && self.priority.is_none_or(|priority| priority == one.priority)
-            && self.status.is_none_or(|status| status == one.workflow_status)
-            && wanted.keeps(&one.sources, &[&one.code, &one.title, &one.statement])
+/// Decides item by item what a filter keeps: of requirements first, as stories are kept with one that they cover.
+pub struct Sieve<'a> {
+    filter: &'a DashboardFilter,
+    wanted: Wanted,
+    /// The requirements that were kept.
+    covered: HashSet<Uuid>,
+}
+
+impl<'a> Sieve<'a> {
+    pub fn new(filter: &'a DashboardFilter) -> Self {
+        Self { filter, wanted: Wanted::of(filter), covered: HashSet::new() }
     }
 
-    fn keeps_story(&self, wanted: &Wanted, one: &UserStory, covered: &HashSet<Uuid>) -> bool {
+    pub fn keeps_requirement(&mut self, one: &Requirement) -> bool {
+        let filter = self.filter;
+        let is_kept = filter.kind.is_none_or(|kind| kind == one.kind)
+            && filter.priority.is_none_or(|priority| priority == one.priority)
+            && filter.status.is_none_or(|status| status == one.workflow_status)
+            && self.wanted.keeps(&one.sources, &[&one.code, &one.title, &one.statement]);
+        if is_kept {
+            self.covered.insert(one.id);
+        }
+        is_kept
+    }
+
+    pub fn keeps_story(&self, one: &UserStory) -> bool {
+        let filter = self.filter;
         let mut texts = vec![one.code.as_str(), &one.title, &one.description];
         texts.extend(one.acceptance_criteria.iter().map(|criterion| criterion.text.as_str()));
-        (self.kind.is_none() || one.requirement_ids.iter().any(|id| covered.contains(id)))
-            && self.priority.is_none_or(|priority| priority == one.priority)
-            && self.status.is_none_or(|status| status == one.workflow_status)
-            && wanted.keeps(&one.sources, &texts)
+        (filter.kind.is_none() || one.requirement_ids.iter().any(|id| self.covered.contains(id)))
+            && filter.priority.is_none_or(|priority| priority == one.priority)
+            && filter.status.is_none_or(|status| status == one.workflow_status)
+            && self.wanted.keeps(&one.sources, &texts)
+    }
+
+    fn keeps_risk(&self, one: &Risk) -> bool {
+        let mitigation = one.mitigation.as_deref().unwrap_or_default();
+        self.wanted.keeps(&one.sources, &[&one.title, &one.description, mitigation])
+    }
+
+    fn keeps_question(&self, one: &OpenQuestion) -> bool {
+        self.wanted.keeps(&one.sources, &[&one.question, &one.why])
+    }
+
+    fn keeps_action_item(&self, one: &ActionItem) -> bool {
+        self.wanted.keeps(&one.sources, &[&one.text, one.assignee.as_deref().unwrap_or_default()])
+    }
+
+    fn keeps_decision(&self, one: &Decision) -> bool {
+        self.wanted.keeps(&one.sources, &[&one.text])
     }
 }
 

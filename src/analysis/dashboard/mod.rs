@@ -1,6 +1,6 @@
 //! The dashboard: the results of a run on one page.
 
-mod current;
+pub mod current;
 pub mod filter;
 mod filtering;
 pub mod model;

@@ -14,7 +14,7 @@ use crate::access::policy::Member;
 use crate::analysis::results::model::WorkflowStatus;
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
-use crate::http::envelope::Prerendered;
+use crate::http::answer::SpooledAnswer;
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected, TEXT_PATTERN};
 use crate::http::input::{Query, ValidQuery, query_parameter};
@@ -64,7 +64,7 @@ impl Query for DashboardQuery {
 pub async fn dashboard(
     request: Authorized<Member<Project>, ValidQuery<DashboardQuery>>,
     state: Analysis,
-) -> Result<Prerendered<ResultsDashboard>, ApiError> {
+) -> Result<SpooledAnswer<ResultsDashboard>, ApiError> {
     let ValidQuery(DashboardQuery { run_id, filter }) = request.input;
     operations::dashboard(&state, request.access.resource.id, run_id, filter, request.message).await
 }

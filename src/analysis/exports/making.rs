@@ -17,8 +17,10 @@ use super::KEPT;
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat};
 use super::specification::specification;
 use super::store::{self, StoredExport};
+use crate::analysis::dashboard::current::Unparsed;
 use crate::analysis::dashboard::model::ResultsDashboard;
-use crate::analysis::dashboard::operations as dashboards;
+use crate::analysis::dashboard::operations::{self as dashboards, StoredDashboard};
+use crate::analysis::large_reads::memory::ReservedMemory;
 use crate::analysis::state::Analysis;
 use crate::clients::files::StoredFile;
 use crate::clients::printer::PrintError;
@@ -97,6 +99,12 @@ impl Handler for MakeExportHandler {
                 tracing::error!(export = %id, format = %export.format, why, "an export could not be made");
                 self.end(failed(export), job.request.clone()).await
             }
+            Err(Unmade::TooLarge) => {
+                let error =
+                    "The items are too large for one file. Export them in parts, with filters, or shorten the largest.";
+                let failed = StoredExport { error: Some(error.to_owned()), ..failed(export) };
+                self.end(failed, job.request.clone()).await
+            }
         }
     }
 
@@ -131,6 +139,8 @@ enum Unmade {
     /// A sentence for who wants the file.
     NoRoom(String),
     ForGood(String),
+    /// There is more than a file takes.
+    TooLarge,
 }
 
 impl From<ApiError> for Unmade {
@@ -157,7 +167,7 @@ impl From<io::Error> for Unmade {
 impl MakeExportHandler {
     /// Makes the file and stores it; `None` if the project is gone.
     async fn file(&self, export: &StoredExport) -> Result<Option<MadeFile>, Unmade> {
-        let Some(specification) = self.specification(export).await? else { return Ok(None) };
+        let Some((specification, _memory)) = self.specification(export).await? else { return Ok(None) };
         let bytes = match export.format.writer() {
             Some(writer) => {
                 let written = spawn_blocking(move || exports::write(&specification, writer)).await;
@@ -180,33 +190,32 @@ impl MakeExportHandler {
         Ok(Some(MadeFile { sha256, size, guard: files.store(received).await?, permit }))
     }
 
-    /// Describes what is exported, as of one moment.
-    async fn specification(&self, export: &StoredExport) -> Result<Option<Specification>, Unmade> {
+    /// Describes what is exported, with the memory for it and for the file.
+    async fn specification(&self, export: &StoredExport) -> Result<Option<(Specification, ReservedMemory)>, Unmade> {
         let (project_id, run_id) = (export.project_id, export.run_id);
-        let read = async move |conn: &mut Conn| {
-            let Some(project) = projects::store::find(conn, project_id).await? else { return Ok(None) };
-            let stored = match run_id {
-                Some(_) => Some(dashboards::stored(conn, project_id, run_id).await?),
-                None => None,
-            };
-            Ok::<_, DbError>(Some((project, stored, store::source_names(conn, project_id).await?)))
+        let project = self.state.db.read(move |conn| Box::pin(projects::store::find(conn, project_id))).await?;
+        let Some(project) = project else { return Ok(None) };
+        let gone = || Unmade::ForGood("the result of the run is missing".to_owned());
+        let stored = match run_id {
+            Some(_) => Some(dashboards::stored(&self.state, project_id, run_id).await?.ok_or_else(gone)?),
+            None => None,
         };
-        let found = self.state.db.read(move |conn| Box::pin(conn.transaction(read))).await?;
-        let Some((project, stored, names)) = found else { return Ok(None) };
-        let (filters, now) = (export.filters.clone(), self.state.now());
-        let described = spawn_blocking(move || {
-            let mut dashboard = match stored {
-                Some(Some(stored)) => stored.parse().map_err(|error| error.message)?,
-                Some(None) => return Err("the result of the run is missing".to_owned()),
-                None => ResultsDashboard::empty(project.id, now),
-            };
-            if !filters.items.is_empty() {
-                filters.items.apply(&mut dashboard);
+        let bytes = stored.as_ref().map_or(0, StoredDashboard::bytes);
+        let memory = self.state.large_reads.memory.for_parsed(bytes).await;
+        let dashboard = match stored {
+            Some(stored) => {
+                let parsed = stored.parse(&self.state, export.filters.items.clone()).await;
+                parsed.map_err(|unparsed| match unparsed {
+                    Unparsed::TooLarge => Unmade::TooLarge,
+                    Unparsed::Failed(failed) if failed.code.status >= 503 => Unmade::Again(failed.message),
+                    Unparsed::Failed(failed) => Unmade::ForGood(failed.message),
+                })?
             }
-            Ok::<_, String>(specification(&project, dashboard, &names))
-        });
-        let described = described.await.map_err(|error| Unmade::ForGood(error.to_string()))?;
-        Ok(Some(described.map_err(Unmade::ForGood)?))
+            None => ResultsDashboard::empty(project.id, self.state.now()),
+        };
+        let names = self.state.db.read(move |conn| Box::pin(store::source_names(conn, project_id))).await?;
+        let described = spawn_blocking(move || specification(&project, dashboard, &names)).await;
+        Ok(Some((described.map_err(|error| Unmade::ForGood(error.to_string()))?, memory)))
     }
 
     /// Saves how an export ended, and wakes those who wait for it.

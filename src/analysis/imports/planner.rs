@@ -18,16 +18,16 @@ use super::child::VERB;
 use super::exchange::{DraftLine, PlanReply, read_line};
 use super::model::{ImportFormat, ImportReport};
 use crate::analysis::proposals::model::{ProposalKind, ProposalTarget};
-use crate::analysis::results::store::Kind;
 use crate::analysis::results::item_of;
+use crate::analysis::results::store::Kind;
 
 /// Maximum address space of the child, in MiB. The largest files within the bounds take most of it.
 const MEMORY_MIB: u64 = 1024;
 /// Processor time in seconds: `CPU_BASE` for any file, `CPU_PER_MIB` for each mebibyte of it and of the items that it is compared
 /// with, at most `CPU_MOST`.
-const CPU_BASE: u64 = 5;
-const CPU_PER_MIB: u64 = 2;
-const CPU_MOST: u64 = 60;
+const CPU_BASE: u64 = 10;
+const CPU_PER_MIB: u64 = 3;
+const CPU_MOST: u64 = 90;
 /// Wall-clock timeout as a multiple of the processor time, because the child shares the machine at a lower priority.
 const WALL_PER_CPU: u32 = 20;
 /// How many proposals are read at a time, and at how many bytes of their texts it is fewer.
@@ -79,7 +79,9 @@ impl ImportPlanner {
         let child = command.spawn().map_err(interrupted)?;
         let wall = Duration::from_secs(allowance.seconds) * WALL_PER_CPU;
         confined::end_of(child, wall).await.map_err(unplanned)?;
-        spawn_blocking(move || PlannedImport::of(output)).await.map_err(|error| Unplanned::Interrupted(error.to_string()))?
+        spawn_blocking(move || PlannedImport::of(output))
+            .await
+            .map_err(|error| Unplanned::Interrupted(error.to_string()))?
     }
 }
 
@@ -156,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_small_file_never_has_the_time_of_a_large_one() {
-        assert_eq!([600, 300_000, 10 << 20, 50 << 20].map(cpu_seconds), [7, 7, 25, 60]);
+        assert_eq!([600, 300_000, 10 << 20, 50 << 20].map(cpu_seconds), [13, 13, 40, 90]);
     }
 
     #[tokio::test]

@@ -386,7 +386,8 @@ mod tests {
         let mut imported = Imported::default();
         let mut known = Vec::new();
         for at in 0..n {
-            let mut one = new_requirement(&demand("", &format!("The desk must print list {at}.")), run_id, now).unwrap();
+            let mut one =
+                new_requirement(&demand("", &format!("The desk must print list {at}.")), run_id, now).unwrap();
             one.code = format!("REQ-{at}");
             known.push(one.id.to_string());
             imported.requirements.push(demand(&known[at], &format!("The desk must show list {at}.")));

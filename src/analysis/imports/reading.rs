@@ -18,9 +18,11 @@ use super::model::{ImportCompleted, ImportReport, ImportStatus, ItemImport};
 use super::planner::{ImportPlanner, PlannedImport, Unplanned};
 use super::store::{self, StoredImport};
 use crate::analysis::dashboard::operations as dashboards;
+use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, ReservedMemory};
 use crate::analysis::proposals::model::ProposalTarget;
 use crate::analysis::proposals::store::drafts::{Drafter, forget_page_of_import, insert_drafts, publish_import};
 use crate::analysis::results::store::Kind;
+use crate::analysis::results::store::spooling::items_bytes;
 use crate::analysis::state::Analysis;
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, DbError, events};
@@ -131,6 +133,7 @@ impl ReadImportHandler {
     /// Has the file read and writes the drafts of what it would change; `None` if the project is gone.
     async fn propose(&self, import: &ItemImport, sha256: &str) -> Result<Option<ImportReport>, Unread> {
         let folder = self.state.config.server.data.clone();
+        let _memory = self.memory(import).await?;
         let Some(input) = self.input(import, sha256, folder.clone()).await? else { return Ok(None) };
         let planned = self.planner.plan(import.format, input, tempfile::tempfile_in(folder)?).await?;
         // Those of a try that was cut off.
@@ -141,6 +144,18 @@ impl ReadImportHandler {
             return Err(Unread::Again("the server is stopping".to_owned()));
         }
         self.draft(import, planned).await.map(Some)
+    }
+
+    /// Reserves memory for the project's items, before they are read.
+    async fn memory(&self, import: &ItemImport) -> Result<ReservedMemory, Unread> {
+        let project_id = import.project_id;
+        let bytes = self.state.db.read(move |conn| Box::pin(items_bytes(conn, project_id))).await?;
+        if bytes > MOST_PARSED_BYTES {
+            let why =
+                "The items of the project are too large to be compared with a file. Shorten the largest ones first.";
+            return Err(Unread::ForGood(why.to_owned()));
+        }
+        Ok(self.state.large_reads.memory.for_parsed(bytes).await)
     }
 
     /// What the child reads: what the file is compared with, as of one moment, and the file. It has no name, so that nothing of it is

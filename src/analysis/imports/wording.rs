@@ -16,7 +16,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::analysis::results::edits::{
-    ClauseText, CriterionText, ItemTitle, MOST_CRITERIA, RequirementEdit, StatementText, StoryEdit, renumbered, revised,
+    ClauseText, CriterionText, ItemTitle, MOST_CRITERIA, MOST_TEXT_BYTES, RequirementEdit, StatementText, StoryEdit,
+    renumbered, revised,
 };
 use crate::analysis::results::model::{Requirement, RevisionSource, UserStory, WorkflowStatus};
 use crate::http::fields::{Field, InvalidValue};
@@ -265,7 +266,13 @@ fn criteria(said: &[CriterionWording]) -> Result<Vec<CriterionText>, Refused> {
             then: clause("then", &one.then)?.map(|text| text.0),
         })
     };
-    said.iter().map(criterion).collect()
+    let criteria = said.iter().map(criterion).collect::<Result<Vec<_>, Refused>>()?;
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let bytes = criteria.iter().map(|one| one.text.len() + length(&one.given) + length(&one.when) + length(&one.then));
+    if bytes.sum::<usize>() > MOST_TEXT_BYTES {
+        return Err(format!("acceptanceCriteria: The criteria of a story have at most {MOST_TEXT_BYTES} bytes."));
+    }
+    Ok(criteria)
 }
 
 fn ids(named: &[String], linked: &LinkedRequirements) -> Result<Vec<Uuid>, Refused> {

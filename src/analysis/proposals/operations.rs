@@ -19,8 +19,10 @@ use crate::analysis::state::Analysis;
 use crate::analysis::trail::decider;
 use crate::analysis::trail::model::{ApprovalAction, ItemDecision};
 use crate::db::{Conn, DbError};
+use crate::http::answer::CountedAnswer;
+use crate::http::budget::Share;
 use crate::http::code::Code;
-use crate::http::envelope::List;
+use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::projects;
@@ -29,14 +31,21 @@ use crate::projects::model::Project;
 /// Lists a project's proposals, newest first.
 ///
 /// # Errors
-/// Only database errors, or 500 for a stored item that cannot be deserialized.
+/// Only database errors, 503 if the client holds too many bytes already, or 500 for a stored item that cannot be deserialized.
 pub async fn list(
     state: &Analysis,
     project_id: Id<ids::Project>,
     listing: Listing<Filter>,
-) -> Result<List<Proposal>, ApiError> {
-    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, listing))).await;
-    Ok(found.map_err(ApiError::from)?.try_map(StoredProposal::shown)?)
+    mut share: Share,
+) -> Result<CountedAnswer<List<Proposal>>, ApiError> {
+    let found = state.db.read(move |conn| {
+        Box::pin(async move {
+            let page = store::list(conn, project_id, listing, &mut share).await?;
+            Ok((page, share))
+        })
+    });
+    let (found, share) = found.await.map_err(|failed: DbError| ApiError::from(failed))?;
+    Ok(CountedAnswer { reply: Reply::ok(found.try_map(StoredProposal::shown)?), share })
 }
 
 /// Accepts a proposal: adds the item, replaces its content, or rejects it. `version` is that of the item.

@@ -11,10 +11,11 @@ use super::store::Filter;
 use crate::access::policy::{Analyst, Member};
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
+use crate::http::answer::CountedAnswer;
 use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Empty, Query, ValidQuery, query_parameter};
+use crate::http::input::{Empty, Query, ValidQuery, WithShare, query_parameter};
 use crate::http::list::Listing;
 use crate::http::version::IfMatch;
 use crate::projects::model::Project;
@@ -46,11 +47,11 @@ impl Query for Filter {
 }
 
 pub async fn list(
-    request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
+    request: Authorized<Member<Project>, WithShare<ValidQuery<Listing<Filter>>>>,
     state: Analysis,
-) -> Result<Reply<List<Proposal>>, ApiError> {
-    let ValidQuery(listing) = request.input;
-    operations::list(&state, request.access.resource.id, listing).await.map(Reply::ok)
+) -> Result<CountedAnswer<List<Proposal>>, ApiError> {
+    let WithShare { input: ValidQuery(listing), share } = request.input;
+    operations::list(&state, request.access.resource.id, listing, share).await
 }
 
 /// `If-Match` is the version of the item that the proposal is about.

@@ -19,9 +19,11 @@ use super::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
 use crate::analysis::results::project_item::ReferenceKind;
 use crate::analysis::results::store::{Kind, item_of};
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, is_wanted, page_of};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, coalesce, is_wanted, octet_length, page_by_bytes};
+use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
+use crate::http::page::PageQuery;
 
 /// The status of a proposal whose run is not complete: nobody sees it.
 const DRAFT: &str = "DRAFT";
@@ -158,6 +160,7 @@ pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     Listing { filter, page }: Listing<Filter>,
+    share: &mut Share,
 ) -> Result<List<StoredProposal>, DbError> {
     let run_id = Key(filter.run_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
     let import_id = Key(filter.import_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
@@ -174,8 +177,11 @@ pub async fn list(
         .filter(of_run)
         .filter(of_import);
     let columns = (Row::columns(), proposal_texts::before_body, proposal_texts::after_body);
-    let (rows, total): (Vec<RowWithTexts>, _) = page_of!(conn, page, listed, proposals::id, columns);
-    page.list(rows, total, |(row, _, _)| row.id.0.uuid()).try_map(StoredProposal::of)
+    let bytes = octet_length(coalesce(proposal_texts::before_body, ""))
+        + octet_length(coalesce(proposal_texts::after_body, ""));
+    let (rows, more, total): (Vec<RowWithTexts>, _, _) =
+        page_by_bytes!(conn, share, page, listed, proposals::id, bytes, columns);
+    PageQuery::ended(rows, more, total, |(row, _, _)| row.id.0.uuid()).try_map(StoredProposal::of)
 }
 
 /// Whether a project has a proposal of this id that people see.

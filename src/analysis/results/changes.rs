@@ -14,6 +14,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::edits::must_fit;
 use super::model::{UserStory, WorkflowStatus};
 use super::project_item::{ProjectItem, ReferenceKind};
 use super::store::change as store;
@@ -22,6 +23,7 @@ use crate::analysis::trail::difference::{change_the_demand, differences};
 use crate::analysis::trail::model::{ApprovalAction, Decider, ItemDecision};
 use crate::analysis::trail::store::{self as trail, NewEvent};
 use crate::db::{Conn, DbError, events};
+use crate::http::error::ApiError;
 use crate::projects::events::topic;
 
 /// The most items that follow a change of another one.
@@ -62,13 +64,14 @@ impl ItemChanges {
     /// Adds an item to the project, with the next code. Returns it as it is then, or `None` if it is there already.
     ///
     /// # Errors
-    /// Only database errors.
+    /// 422 for more text than an item may have; database errors.
     pub async fn add(
         &mut self,
         conn: &mut Conn,
         item: ProjectItem,
         keys: FoundKeys,
-    ) -> Result<Option<ProjectItem>, DbError> {
+    ) -> Result<Option<ProjectItem>, ApiError> {
+        must_fit(None, &item)?;
         let kind = Kind::of_item(&item);
         let number = store::next_number(conn, self.project_id, kind).await?;
         let item = item.added(kind.code(number), self.now);
@@ -83,7 +86,7 @@ impl ItemChanges {
     /// Changes an item: its text, and with `keys` how the analysis found it; or its status.
     ///
     /// # Errors
-    /// Only database errors.
+    /// 422 for more text than an item may have; database errors.
     pub async fn change(
         &mut self,
         conn: &mut Conn,
@@ -91,7 +94,8 @@ impl ItemChanges {
         after: &ProjectItem,
         keys: Option<FoundKeys>,
         decision: ItemDecision,
-    ) -> Result<(), DbError> {
+    ) -> Result<(), ApiError> {
+        must_fit(Some(before), after)?;
         store::update(conn, after, keys, self.now).await?;
         self.changed.push((Kind::of_item(after), after.id()));
         let is_rejected =

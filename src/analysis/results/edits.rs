@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::model::{AcceptanceCriterion, Requirement, RevisionSource, UserStory, UserStoryText, WorkflowStatus};
+use super::project_item::ProjectItem;
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue, line, text};
 use crate::http::patch::Patch;
@@ -15,6 +16,44 @@ use crate::http::reason::Reason;
 
 /// The most acceptance criteria of a story.
 pub const MOST_CRITERIA: usize = 50;
+
+/// The most bytes that the texts of an item have together, so that a page of items is never much larger than a page may be. What
+/// readers of documents write is far below it: some sentences.
+pub const MOST_TEXT_BYTES: usize = 32 * 1024;
+
+/// How many bytes the texts of an item have, without those that follow from others.
+#[must_use]
+pub fn text_bytes(item: &ProjectItem) -> usize {
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    match item {
+        ProjectItem::Requirement(one) => one.title.len() + one.statement.len(),
+        ProjectItem::UserStory(one) => {
+            let told = one.title.len() + length(&one.role) + one.goal.len() + length(&one.benefit);
+            let criteria = one.acceptance_criteria.iter();
+            told + criteria
+                .map(|one| one.text.len() + length(&one.given) + length(&one.when) + length(&one.then))
+                .sum::<usize>()
+        }
+    }
+}
+
+/// Checks that a change leaves an item within [`MOST_TEXT_BYTES`]. One that is beyond them from before may be shortened step by
+/// step, and changed in anything else.
+///
+/// # Errors
+/// 422 on the field with the most text.
+pub fn must_fit(before: Option<&ProjectItem>, after: &ProjectItem) -> Result<(), ApiError> {
+    let bytes = text_bytes(after);
+    if bytes <= MOST_TEXT_BYTES || before.is_some_and(|before| bytes <= text_bytes(before)) {
+        return Ok(());
+    }
+    let field = match after {
+        ProjectItem::Requirement(_) => "statement",
+        ProjectItem::UserStory(_) => "acceptanceCriteria",
+    };
+    let sentence = format!("The texts of an item have at most {MOST_TEXT_BYTES} bytes together; these have {bytes}.");
+    Err(ApiError::field(field, Reason::TooLong, sentence))
+}
 
 /// 1–200 characters on one line.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
@@ -210,4 +249,32 @@ pub fn renumbered(
         }
     };
     criteria.iter().enumerate().map(criterion).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn story(criterion: usize) -> ProjectItem {
+        let body = serde_json::json!({
+            "id": Uuid::nil(), "code": "US-001", "requirementIds": [], "title": "t", "role": null, "goal": "g", "benefit": null,
+            "description": "d", "priority": "MUST", "workflowStatus": "NEEDS_REVIEW", "qualityScore": 1.0, "qualityIssues": [],
+            "sources": [], "version": 1, "revisionSource": "AI_GENERATED", "suspect": false, "trackerIssue": null,
+            "runId": Uuid::nil(), "createdAt": "2026-01-01T00:00:00.000Z", "updatedAt": "2026-01-01T00:00:00.000Z",
+            "acceptanceCriteria": [{"id": Uuid::nil(), "code": "AC-001", "text": "x".repeat(criterion), "given": null, "when": null, "then": null}],
+        });
+        ProjectItem::UserStory(serde_json::from_value(body).unwrap())
+    }
+
+    #[test]
+    fn texts_are_bounded_and_what_was_longer_may_be_shortened() {
+        let most = MOST_TEXT_BYTES - 2;
+        assert!(must_fit(None, &story(most)).is_ok());
+        let refused = must_fit(Some(&story(1)), &story(most + 1)).unwrap_err();
+        assert_eq!((refused.code.status, refused.faults.len()), (422, 1));
+        let former = story(10 * most);
+        assert!(must_fit(Some(&former), &former).is_ok(), "another priority");
+        assert!(must_fit(Some(&former), &story(9 * most)).is_ok());
+        assert!(must_fit(Some(&former), &story(10 * most + 1)).is_err());
+    }
 }

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use super::edits::MOST_TEXT_BYTES;
 use super::model::{
     AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Requirement, RevisionSource, Risk, SourceReference,
     UserStory, WorkflowStatus,
@@ -201,7 +202,7 @@ pub fn story(found: UserStoryDraft, known: &Known, requirements: &Known, run: &R
         benefit: found.benefit,
         description: found.description,
         priority: found.priority,
-        acceptance_criteria: found.acceptance_criteria.into_iter().enumerate().map(criterion).collect(),
+        acceptance_criteria: fitting(found.acceptance_criteria).enumerate().map(criterion).collect(),
         workflow_status: WorkflowStatus::NeedsReview,
         quality_score: found.quality_score,
         quality_issues: found.quality_issues,
@@ -216,6 +217,16 @@ pub fn story(found: UserStoryDraft, known: &Known, requirements: &Known, run: &R
         original: None,
         deferred_until: None,
     }
+}
+
+/// The first criteria that have half of the text that an item may have, which no honest source exceeds.
+fn fitting(criteria: Vec<CriterionDraft>) -> impl Iterator<Item = CriterionDraft> {
+    let mut left = MOST_TEXT_BYTES / 2;
+    criteria.into_iter().map_while(move |one| {
+        let clauses = [&one.given, &one.when, &one.then].into_iter().flatten().map(String::len).sum::<usize>();
+        left = left.checked_sub(one.text.len() + clauses)?;
+        Some(one)
+    })
 }
 
 /// Converts findings whose codes are local to their run; they are numbered from 1, in order.

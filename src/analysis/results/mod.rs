@@ -10,6 +10,8 @@ pub mod model;
 pub mod operations;
 pub mod project_item;
 pub mod routes;
+pub mod spooled;
+pub mod spooling;
 pub mod store;
 pub mod tracker_issues;
 

@@ -6,7 +6,10 @@ use uuid::Uuid;
 
 use super::store::{self, Filter};
 use crate::analysis::state::Analysis;
-use crate::http::envelope::List;
+use crate::db::DbError;
+use crate::http::answer::CountedAnswer;
+use crate::http::budget::Share;
+use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
 
@@ -15,15 +18,23 @@ pub use super::store::Kind;
 /// Lists a project's items of one kind, newest first.
 ///
 /// # Errors
-/// Only database errors, or 500 for a stored item that cannot be deserialized.
+/// Only database errors, 503 if the client holds too many bytes already, or 500 for a stored item that cannot be deserialized.
 pub async fn list<T: DeserializeOwned>(
     state: &Analysis,
     project_id: Id<ids::Project>,
     kind: Kind,
     listing: Listing<Filter>,
-) -> Result<List<T>, ApiError> {
-    let found = state.db.read(move |conn| Box::pin(store::list(conn, project_id, kind, listing))).await;
-    found.map_err(ApiError::from)?.try_map(|body| serde_json::from_str(&body)).map_err(ApiError::internal)
+    mut share: Share,
+) -> Result<CountedAnswer<List<T>>, ApiError> {
+    let found = state.db.read(move |conn| {
+        Box::pin(async move {
+            let page = store::list(conn, project_id, kind, listing, &mut share).await?;
+            Ok((page, share))
+        })
+    });
+    let (found, share) = found.await.map_err(|failed: DbError| ApiError::from(failed))?;
+    let page = found.try_map(|body| serde_json::from_str(&body)).map_err(ApiError::internal)?;
+    Ok(CountedAnswer { reply: Reply::ok(page), share })
 }
 
 /// Returns the code of a project's item of one kind; `None` if there is no such item.

@@ -10,10 +10,11 @@ use super::store::{Filter, Kind};
 use crate::access::policy::Member;
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
-use crate::http::envelope::{List, Reply};
+use crate::http::answer::CountedAnswer;
+use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Query, ValidQuery, query_parameter};
+use crate::http::input::{Query, ValidQuery, WithShare, query_parameter};
 use crate::http::list::{Listing, Search};
 use crate::projects::model::Project;
 
@@ -37,12 +38,12 @@ impl Query for RequirementFilter {
 }
 
 pub async fn requirements(
-    request: Authorized<Member<Project>, ValidQuery<Listing<RequirementFilter>>>,
+    request: Authorized<Member<Project>, WithShare<ValidQuery<Listing<RequirementFilter>>>>,
     state: Analysis,
-) -> Result<Reply<List<Requirement>>, ApiError> {
-    let ValidQuery(Listing { filter: RequirementFilter(filter), page }) = request.input;
+) -> Result<CountedAnswer<List<Requirement>>, ApiError> {
+    let WithShare { input: ValidQuery(Listing { filter: RequirementFilter(filter), page }), share } = request.input;
     let listing = Listing { filter, page };
-    operations::list(&state, request.access.resource.id, Kind::Requirement, listing).await.map(Reply::ok)
+    operations::list(&state, request.access.resource.id, Kind::Requirement, listing, share).await
 }
 
 impl Query for Filter {
@@ -65,9 +66,9 @@ impl Query for Filter {
 }
 
 pub async fn user_stories(
-    request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
+    request: Authorized<Member<Project>, WithShare<ValidQuery<Listing<Filter>>>>,
     state: Analysis,
-) -> Result<Reply<List<UserStory>>, ApiError> {
-    let ValidQuery(listing) = request.input;
-    operations::list(&state, request.access.resource.id, Kind::UserStory, listing).await.map(Reply::ok)
+) -> Result<CountedAnswer<List<UserStory>>, ApiError> {
+    let WithShare { input: ValidQuery(listing), share } = request.input;
+    operations::list(&state, request.access.resource.id, Kind::UserStory, listing, share).await
 }

@@ -3,6 +3,7 @@
 
 pub mod change;
 pub mod quoting;
+pub mod spooling;
 
 use actors::ids::{self, Id};
 use actors::run::Run;
@@ -18,9 +19,13 @@ use uuid::Uuid;
 use super::model::WorkflowStatus;
 use super::project_item::ProjectItem;
 use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, is_found, is_wanted, many, page_of};
+use crate::db::{
+    At, Columns, Conn, DbError, Key, RunQueryDsl, bytes_of, is_found, is_wanted, many, octet_length, page_by_bytes,
+};
+use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::{Listing, Search};
+use crate::http::page::PageQuery;
 
 /// The kinds of items that have codes within a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -384,6 +389,7 @@ pub async fn list(
     project_id: Id<ids::Project>,
     kind: Kind,
     Listing { filter, page }: Listing<Filter>,
+    share: &mut Share,
 ) -> Result<List<String>, DbError> {
     let listed = items::table
         .filter(items::project_id.eq(Key(project_id)))
@@ -392,59 +398,43 @@ pub async fn list(
         .filter(is_wanted(items::priority, filter.priority))
         .filter(is_wanted(items::workflow_status, filter.status))
         .filter(is_found(filter.search.as_ref(), |pattern| items::search_text.like(pattern.to_owned()).escape('\\')));
-    let (rows, total): (Vec<(Key<()>, String)>, _) = page_of!(conn, page, listed, items::id, (items::id, items::body));
-    Ok(page.list(rows, total, |(id, _)| id.0.uuid()).map(|(_, body)| body))
+    let (rows, more, total): (Vec<(Key<()>, String)>, _, _) =
+        page_by_bytes!(conn, share, page, listed, items::id, octet_length(items::body), (items::id, items::body));
+    Ok(PageQuery::ended(rows, more, total, |(id, _)| id.0.uuid()).map(|(_, body)| body))
 }
 
-/// The stored result of a run.
+/// What is known of the stored result of a run without reading it.
+#[derive(Debug, Clone, Copy)]
 pub struct StoredResult {
-    /// The serialized dashboard.
-    pub result: String,
+    /// The size of the serialized dashboard.
+    pub bytes: usize,
     pub generated_at: Time,
     /// As of when it shows the items of its project.
     pub composed_at: Time,
 }
 
-/// The result of a run.
+/// The result of a run, without its text.
 pub async fn result(conn: &mut Conn, run_id: Id<Run>) -> Result<Option<StoredResult>, DbError> {
-    let found: Option<(String, At, Option<At>)> = run_results::table
+    let found: Option<(i32, At, Option<At>)> = run_results::table
         .find(Key(run_id))
-        .select((run_results::result, run_results::generated_at, run_results::composed_at))
+        .select((octet_length(run_results::result), run_results::generated_at, run_results::composed_at))
         .first(conn)
         .await
         .optional()?;
-    Ok(found.map(|(result, generated_at, composed_at)| StoredResult {
-        result,
+    Ok(found.map(|(bytes, generated_at, composed_at)| StoredResult {
+        bytes: bytes_of(bytes),
         generated_at: generated_at.0,
         composed_at: composed_at.unwrap_or(generated_at).0,
     }))
+}
+
+/// The serialized dashboard of a run. Reserve memory for it first.
+pub async fn result_text(conn: &mut Conn, run_id: Id<Run>) -> Result<Option<String>, DbError> {
+    Ok(run_results::table.find(Key(run_id)).select(run_results::result).first(conn).await.optional()?)
 }
 
 /// Whether a run has a result.
 pub async fn has_result(conn: &mut Conn, run_id: Id<Run>) -> Result<bool, DbError> {
     let found: i64 = run_results::table.filter(run_results::run_id.eq(Key(run_id))).count().get_result(conn).await?;
     Ok(found > 0)
-}
-
-/// An item that changed after a result was composed.
-pub struct ChangedItem {
-    pub kind: Kind,
-    pub run_id: Id<Run>,
-    pub body: String,
-}
-
-/// Returns a project's items that changed after a time, in the order of their numbers.
-pub async fn changed_since(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    then: Time,
-) -> Result<Vec<ChangedItem>, DbError> {
-    let changed = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::updated_at.gt(At(then)));
-    let rows: Vec<(String, Key<Run>, String)> =
-        changed.order(items::number.asc()).select((items::kind, items::run_id, items::body)).load(conn).await?;
-    let item = |(kind, run_id, body): (String, Key<Run>, String)| {
-        let kind = Kind::of(&kind).ok_or_else(|| DbError::Broken(format!("an item is a {kind}")))?;
-        Ok(ChangedItem { kind, run_id: run_id.0, body })
-    };
-    rows.into_iter().map(item).collect()
 }

@@ -16,9 +16,11 @@ use super::seal::{GENESIS, SealedEvent, StoredEvent, hash, name_digest};
 use crate::analysis::proposals::model::ProposalTarget;
 use crate::analysis::results::model::WorkflowStatus;
 use crate::db::schema::{approval_events, approval_trails};
-use crate::db::{Columns, Conn, DbError, Key, RunQueryDsl, is_wanted, many, page_of};
+use crate::db::{Columns, Conn, DbError, Key, RunQueryDsl, is_wanted, many, octet_length, page_by_bytes};
+use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
+use crate::http::page::PageQuery;
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = approval_events)]
@@ -203,6 +205,7 @@ pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     Listing { filter, page }: Listing<TrailFilter>,
+    share: &mut Share,
 ) -> Result<List<ApprovalEvent>, DbError> {
     let target_id = Key(filter.target_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
     let actor_id = Key(filter.actor_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
@@ -212,7 +215,9 @@ pub async fn list(
         .filter(is_wanted(approval_events::action, filter.action))
         .filter(filter.target_id.is_none().into_sql::<Bool>().or(approval_events::target_id.eq(target_id)))
         .filter(filter.actor_id.is_none().into_sql::<Bool>().or(approval_events::actor_id.eq(actor_id)));
-    let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, approval_events::id, Row::columns());
+    let bytes = octet_length(approval_events::sealed);
+    let (rows, more, total): (Vec<Row>, _, _) =
+        page_by_bytes!(conn, share, page, listed, approval_events::id, bytes, Row::columns());
     let before: Vec<i64> = rows.iter().map(|row| row.number - 1).collect();
     let previous: Vec<(i64, String)> = approval_events::table
         .filter(approval_events::project_id.eq(Key(project_id)))
@@ -221,7 +226,7 @@ pub async fn list(
         .load(conn)
         .await?;
     let previous: HashMap<i64, String> = previous.into_iter().collect();
-    page.list(rows, total, |row| row.id.0.uuid()).try_map(|row| {
+    PageQuery::ended(rows, more, total, |row| row.id.0.uuid()).try_map(|row| {
         let hash = previous.get(&(row.number - 1)).cloned().unwrap_or_else(|| GENESIS.to_owned());
         StoredEvent::from(row).shown(hash).map_err(|error| DbError::Broken(format!("an approval event: {error}")))
     })

@@ -94,6 +94,15 @@ fn usual(operation: &Operation) -> Vec<(Code, &'static str)> {
         ));
         usual.push((Code::IDEMPOTENCY_KEY_REUSED, "The Idempotency-Key was used with another body."));
     }
+    if operation.errors.contains(&507) {
+        if has_id {
+            usual.push((
+                Code::QUOTA_EXCEEDED,
+                "The project, the account that owns it or the installation has stored as much as it may; `field` says which.",
+            ));
+        }
+        usual.push((Code::STORAGE_FULL, "The server's disk is nearly full, so that nothing is uploaded."));
+    }
     if is_conditional {
         usual.push((
             Code::PRECONDITION_FAILED,

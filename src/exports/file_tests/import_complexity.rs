@@ -48,17 +48,19 @@ fn attributes(n: usize) -> String {
 #[test]
 fn workbooks_that_come_back_are_read_in_proportion_to_their_size() {
     xlsx("rows", 500, |n| {
-        let rows = (0..n).map(|at| row(&[&format!("REQ-{at}"), "Title", "Statement", "REQ-1, REQ-2", &format!("id{at}")]));
+        let rows =
+            (0..n).map(|at| row(&[&format!("REQ-{at}"), "Title", "Statement", "REQ-1, REQ-2", &format!("id{at}")]));
         requirements(&rows.collect::<String>())
     });
     xlsx("cells of a row", 1_000, |n| requirements(&row(&vec!["x"; n])));
-    xlsx("cells without a column", 1_000, |n| requirements(&format!("<row>{}</row>", "<c r=\"B1\"><v>1</v></c>".repeat(n))));
+    xlsx("cells without a column", 1_000, |n| {
+        requirements(&format!("<row>{}</row>", "<c r=\"B1\"><v>1</v></c>".repeat(n)))
+    });
     xlsx("links of a cell", 2_000, |n| requirements(&row(&["REQ-1", "Title", "Statement", &"REQ-1,".repeat(n), "id"])));
     // Every sheet looked through all relations.
     xlsx("sheets and relations", 200, |n| {
         let sheets: String = (0..n).map(|at| format!("<sheet name=\"Requirements\" id=\"r{}\"/>", n + at)).collect();
-        let relations: String =
-            (0..n).map(|at| format!("<Relationship Id=\"r{at}\" Target=\"a{at}.xml\"/>")).collect();
+        let relations: String = (0..n).map(|at| format!("<Relationship Id=\"r{at}\" Target=\"a{at}.xml\"/>")).collect();
         workbook(&[
             ("xl/workbook.xml", &format!("<workbook><sheets>{sheets}</sheets></workbook>")),
             ("xl/_rels/workbook.xml.rels", &format!("<Relationships>{relations}</Relationships>")),
@@ -100,7 +102,9 @@ fn value(kind: &str, attribute: &str, value: &str) -> String {
 }
 
 fn object(identifier: &str, kind: &str, values: &str) -> String {
-    format!("<SPEC-OBJECT IDENTIFIER=\"{identifier}\"><TYPE><R>{kind}</R></TYPE><VALUES>{values}</VALUES></SPEC-OBJECT>")
+    format!(
+        "<SPEC-OBJECT IDENTIFIER=\"{identifier}\"><TYPE><R>{kind}</R></TYPE><VALUES>{values}</VALUES></SPEC-OBJECT>"
+    )
 }
 
 fn object_type(identifier: &str, attributes: &str) -> String {
@@ -136,7 +140,9 @@ fn reqif_is_read_in_proportion_to_its_size() {
         let relations: String = (0..n)
             .map(|at| format!("<SPEC-RELATION><TYPE><R>r{at}</R></TYPE><SOURCE><R>_{at}</R></SOURCE><TARGET><R>_0</R></TARGET></SPEC-RELATION>"))
             .collect();
-        format!("<SPEC-TYPES>{types}</SPEC-TYPES><SPEC-OBJECTS>{objects}</SPEC-OBJECTS><SPEC-RELATIONS>{relations}</SPEC-RELATIONS>")
+        format!(
+            "<SPEC-TYPES>{types}</SPEC-TYPES><SPEC-OBJECTS>{objects}</SPEC-OBJECTS><SPEC-RELATIONS>{relations}</SPEC-RELATIONS>"
+        )
     });
     reqif("links of one requirement", 1_000, |n| {
         let relations: String = (0..n)
@@ -144,12 +150,13 @@ fn reqif_is_read_in_proportion_to_its_size() {
             .collect();
         let types = "<SPEC-RELATION-TYPE IDENTIFIER=\"r\" LONG-NAME=\"conflicts with\"/>";
         let object = object("_0", "t", "");
-        format!("<SPEC-TYPES>{types}</SPEC-TYPES><SPEC-OBJECTS>{object}</SPEC-OBJECTS><SPEC-RELATIONS>{relations}</SPEC-RELATIONS>")
+        format!(
+            "<SPEC-TYPES>{types}</SPEC-TYPES><SPEC-OBJECTS>{object}</SPEC-OBJECTS><SPEC-RELATIONS>{relations}</SPEC-RELATIONS>"
+        )
     });
     reqif("words of a value", 500, |n| {
-        let words: String = (0..n)
-            .map(|at| format!("<ENUM-VALUE IDENTIFIER=\"w{at}\" LONG-NAME=\"Word {at}\"/>"))
-            .collect();
+        let words: String =
+            (0..n).map(|at| format!("<ENUM-VALUE IDENTIFIER=\"w{at}\" LONG-NAME=\"Word {at}\"/>")).collect();
         let named: String = (0..n).map(|at| format!("<R>w{at}</R>")).collect();
         let attribute = "<A IDENTIFIER=\"a\" LONG-NAME=\"ReqIF.Name\"/>";
         let value = format!(
@@ -161,14 +168,26 @@ fn reqif_is_read_in_proportion_to_its_size() {
             object("_o", "t", &value),
         )
     });
-    for piece in ["<p>a</p>", "<table><tr><td>a</td></tr></table>", "<ul><li>a</li></ul>", "<pre>a </pre>", "<br/>", "&#65;", " a "] {
+    for piece in [
+        "<p>a</p>",
+        "<table><tr><td>a</td></tr></table>",
+        "<ul><li>a</li></ul>",
+        "<pre>a </pre>",
+        "<br/>",
+        "&#65;",
+        " a ",
+    ] {
         reqif(piece, 1_000, |n| {
             let attribute = "<A IDENTIFIER=\"a\" LONG-NAME=\"ReqIF.Text\"/>";
             let value = format!(
                 "<ATTRIBUTE-VALUE-XHTML><THE-VALUE><div>{}</div></THE-VALUE><DEFINITION><R>a</R></DEFINITION></ATTRIBUTE-VALUE-XHTML>",
                 piece.repeat(n)
             );
-            format!("<SPEC-TYPES>{}</SPEC-TYPES><SPEC-OBJECTS>{}</SPEC-OBJECTS>", object_type("t", attribute), object("_o", "t", &value))
+            format!(
+                "<SPEC-TYPES>{}</SPEC-TYPES><SPEC-OBJECTS>{}</SPEC-OBJECTS>",
+                object_type("t", attribute),
+                object("_o", "t", &value)
+            )
         });
     }
     reqif("attributes", 2_000, |n| format!("<SPEC-OBJECTS><SPEC-OBJECT{}/></SPEC-OBJECTS>", attributes(n)));
@@ -243,7 +262,10 @@ fn what_there_are_too_many_of_is_refused_while_it_is_read() {
 
     let refused = |content: &str| read_reqif(document(content).as_bytes()).unwrap_err().message;
     let many = |piece: &str, n: usize, within: &str| format!("<{within}>{}</{within}>", piece.repeat(n));
-    assert_eq!(refused(&many("<SPEC-RELATION/>", 200_001, "SPEC-RELATIONS")), "The file has more than 200000 relations.");
+    assert_eq!(
+        refused(&many("<SPEC-RELATION/>", 200_001, "SPEC-RELATIONS")),
+        "The file has more than 200000 relations."
+    );
     assert_eq!(
         refused(&many("<SPEC-OBJECT-TYPE/>", 50_001, "SPEC-TYPES")),
         "The file has more than 50000 types, attributes and words."

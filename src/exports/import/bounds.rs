@@ -43,13 +43,13 @@ pub(crate) const MAX_CRITERIA: usize = 200_000;
 pub(crate) const MAX_NAME_BYTES: usize = 1_000;
 
 /// Counts things up to their bound.
-pub(crate) struct Tally {
+pub(crate) struct UpperBound {
     most: usize,
     seen: usize,
     refusal: &'static str,
 }
 
-impl Tally {
+impl UpperBound {
     /// `refusal` is what is said of too many, with `{}` in place of the bound.
     pub(crate) const fn up_to(most: usize, refusal: &'static str) -> Self {
         Self { most, seen: 0, refusal }
@@ -67,16 +67,16 @@ impl Tally {
 
 /// What the items of a file may have together.
 pub(crate) struct ItemBudget {
-    links: Tally,
-    criteria: Tally,
+    links: UpperBound,
+    criteria: UpperBound,
     text_bytes_left: u64,
 }
 
 impl Default for ItemBudget {
     fn default() -> Self {
         Self {
-            links: Tally::up_to(MAX_LINKS, "The file has more than {} links between items."),
-            criteria: Tally::up_to(MAX_CRITERIA, "The file has more than {} acceptance criteria."),
+            links: UpperBound::up_to(MAX_LINKS, "The file has more than {} links between items."),
+            criteria: UpperBound::up_to(MAX_CRITERIA, "The file has more than {} acceptance criteria."),
             text_bytes_left: MAX_UNPACKED_BYTES,
         }
     }
@@ -103,7 +103,10 @@ impl ItemBudget {
 /// An id, a code or a name that is not longer than one may be.
 pub(crate) fn name(name: String) -> Result<String, String> {
     if name.len() > MAX_NAME_BYTES {
-        return Err(format!("An id, a code or a name in the file is longer than {MAX_NAME_BYTES} bytes: {}.", quoted(&name)));
+        return Err(format!(
+            "An id, a code or a name in the file is longer than {MAX_NAME_BYTES} bytes: {}.",
+            quoted(&name)
+        ));
     }
     Ok(name)
 }

@@ -10,7 +10,7 @@ mod workbook;
 use std::collections::HashMap;
 
 use self::workbook::{SheetCell, SheetRow, WorkbookReader, column_name};
-use super::bounds::{ItemBudget, MAX_ITEMS, MAX_NAME_BYTES, MAX_TEXT_PIECES, Tally};
+use super::bounds::{ItemBudget, MAX_ITEMS, MAX_NAME_BYTES, MAX_TEXT_PIECES, UpperBound};
 use super::notes::NoteList;
 use super::{ImportFault, Imported, LONGEST_PLACE, cut};
 use crate::text::clean;
@@ -47,15 +47,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Imported, ImportFault> {
 
 /// How many rows all sheets may have together.
 struct RowBounds {
-    items: Tally,
-    pieces: Tally,
+    items: UpperBound,
+    pieces: UpperBound,
 }
 
 impl Default for RowBounds {
     fn default() -> Self {
         Self {
-            items: Tally::up_to(MAX_ITEMS, "The workbook has more than {} items."),
-            pieces: Tally::up_to(MAX_TEXT_PIECES, "The workbook has more than {} pieces of long texts."),
+            items: UpperBound::up_to(MAX_ITEMS, "The workbook has more than {} items."),
+            pieces: UpperBound::up_to(MAX_TEXT_PIECES, "The workbook has more than {} pieces of long texts."),
         }
     }
 }
@@ -153,7 +153,7 @@ fn heading_label(heading: &str, is_meant: impl Fn(Label) -> bool) -> Option<Labe
     if heading.len() > MAX_NAME_BYTES {
         return None;
     }
-    Label::ALL.iter().copied().find(|label| is_meant(*label) && label.is_written(heading))
+    Label::written(heading).iter().copied().find(|label| is_meant(*label))
 }
 
 /// One row with what is needed to read its cells.

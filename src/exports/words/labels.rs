@@ -1,5 +1,8 @@
 //! The table of headings, names of columns and labels.
 
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
 /// Declares the labels with their words in English, Arabic and German.
 macro_rules! labels {
     ($($label:ident: $english:literal, $arabic:literal, $german:literal;)+) => {
@@ -123,6 +126,19 @@ impl Label {
         Self::LongTexts,
         Self::Summary,
     ];
+
+    /// The labels that a heading says, in any of the languages. A file may have many headings: none goes through all labels.
+    pub fn written(heading: &str) -> &'static [Label] {
+        static BY_HEADING: LazyLock<HashMap<String, Vec<Label>>> = LazyLock::new(|| {
+            let mut labels: HashMap<String, Vec<Label>> = HashMap::new();
+            for label in Label::ALL {
+                let headings: BTreeSet<String> = label.row().iter().map(|shown| shown.to_lowercase()).collect();
+                headings.into_iter().for_each(|heading| labels.entry(heading).or_default().push(*label));
+            }
+            labels
+        });
+        BY_HEADING.get(&heading.trim().to_lowercase()).map_or(&[], Vec::as_slice)
+    }
 
     /// Whether a heading says this in any of the languages.
     pub fn is_written(self, heading: &str) -> bool {

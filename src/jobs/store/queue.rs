@@ -234,10 +234,15 @@ pub async fn again(conn: &mut Conn, held: HeldJob, error: &str, now: Time, at: T
     Ok(waits.execute(conn).await? == 1)
 }
 
-/// Frees the job, and takes back that it was attempted. Returns false when the claim no longer held it.
-pub async fn give_back(conn: &mut Conn, held: HeldJob) -> Result<bool, DbError> {
-    let given_back = diesel::update(held!(held).filter(jobs::lease_until.is_not_null()));
-    let given_back = given_back.set((jobs::lease_until.eq(None::<At>), jobs::attempts.eq(jobs::attempts - 1)));
+/// Frees the job behind those of its key that are due, and takes back that it was attempted. Returns false when the claim
+/// no longer held it.
+pub async fn give_back(conn: &mut Conn, held: HeldJob, now: Time) -> Result<bool, DbError> {
+    let given_back = diesel::update(held!(held).filter(jobs::lease_until.is_not_null())).set((
+        jobs::lease_until.eq(None::<At>),
+        jobs::attempts.eq(jobs::attempts - 1),
+        jobs::run_at.eq(At(now)),
+        jobs::waiting_since.eq(At(now)),
+    ));
     Ok(given_back.execute(conn).await? == 1)
 }
 

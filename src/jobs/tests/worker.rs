@@ -37,6 +37,8 @@ struct Slow {
     /// So many of the next attempts fail.
     failing: Arc<AtomicUsize>,
     time_limit: Duration,
+    /// So many of the next attempts leave a part of the work.
+    parts: Arc<AtomicUsize>,
     /// How the jobs ended, by name.
     ended: Arc<Mutex<Vec<String>>>,
 }
@@ -66,7 +68,12 @@ impl Handler for Slow {
         self.started.lock().unwrap().push(name);
         self.release.acquire().await.unwrap().forget();
         let fails = self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        if fails.is_ok() { Err(JobError::Again("not yet".to_owned())) } else { Ok(()) }
+        let has_more = self.parts.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
+        match (fails, has_more) {
+            (Ok(_), _) => Err(JobError::Again("not yet".to_owned())),
+            (Err(_), true) => Err(JobError::NextTurn),
+            (Err(_), false) => Ok(()),
+        }
     }
 }
 
@@ -93,6 +100,7 @@ impl World {
             release: Arc::new(Semaphore::new(0)),
             failing: Arc::default(),
             time_limit: Duration::from_secs(600),
+            parts: Arc::default(),
             ended: Arc::default(),
         };
         Self { db, clock, jobs, slow, tasks: Tasks::on(tokio::runtime::Handle::current()) }
@@ -491,6 +499,25 @@ async fn a_discarded_job_ends_without_another_attempt_and_what_it_was_for_hears_
         world.until_empty().await;
         assert_eq!(world.started(), Vec::<String>::new());
         assert_eq!(world.ended(), [r#"unwanted Failed("an operator discarded the job")"#]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_job_goes_on_in_turns_which_count_as_no_attempts_and_other_keys_go_in_between() {
+    on_both(async |db| {
+        let world = World::of(db, 1);
+        world.slow.parts.store(9, Ordering::SeqCst);
+        world.add("a", "long").await;
+        world.start();
+        world.until_started(&["long"]).await;
+        world.add("b", "short").await;
+        // The short one leaves a part of its work as well.
+        world.slow.release.add_permits(20);
+        world.until_empty().await;
+        let started = world.started();
+        assert_eq!(started[..4], ["long", "short", "long", "short"], "{started:?}");
+        assert_eq!((started.len(), world.failed().await), (11, Vec::new()));
     })
     .await;
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use actors::ids::{self, Id};
-use actors::live::RequestId;
+use actors::live::{EventRecord, RequestId};
 use actors::meeting::{
     Command, Digest, FailureReason, Meeting, Recording, RecordingCommand, RecordingContent, RecordingStatus,
 };
@@ -21,7 +21,7 @@ use super::container::{DECISIVE_BYTES, agrees};
 use super::{files, store};
 use crate::clients::files::Received;
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
+use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
 use crate::quotas::model::{Payer, UploadPurpose};
 
@@ -33,6 +33,9 @@ const SOME: i64 = 500;
 #[serde(rename_all = "camelCase")]
 pub struct AssembleRecording {
     recording_id: Id<ids::Recording>,
+    /// The job was given up: all that is left is to tell the meeting.
+    #[serde(default)]
+    is_given_up: bool,
 }
 
 impl JobPayload for AssembleRecording {
@@ -51,8 +54,8 @@ pub async fn enqueue(
     now: Time,
     request: &RequestId,
 ) -> Result<(), DbError> {
-    let project = meeting.project_id.to_string();
-    jobs::enqueue_in_turn(conn, &project, &AssembleRecording { recording_id }, now, request).await.map(|_| ())
+    let (project, job) = (meeting.project_id.to_string(), AssembleRecording { recording_id, is_given_up: false });
+    jobs::enqueue_in_turn(conn, &project, &job, now, request).await.map(|_| ())
 }
 
 /// Runs [`AssembleRecording`].
@@ -87,10 +90,13 @@ impl Handler for AssembleRecordingHandler {
         if recording.status() != RecordingStatus::Finalizing {
             return Ok(());
         }
-        let outcome = match self.assemble(&recording).await {
-            Ok(content) => Ok(content),
-            Err(Unassembled::Failed(reason)) => Err(reason),
-            Err(Unassembled::Again(why)) => return Err(JobError::Unavailable(why)),
+        let outcome = match payload.is_given_up {
+            true => Err(FailureReason::Abandoned),
+            false => match self.assemble(&recording).await {
+                Ok(content) => Ok(content),
+                Err(Unassembled::Failed(reason)) => Err(reason),
+                Err(Unassembled::Again(why)) => return Err(JobError::Unavailable(why)),
+            },
         };
         let limits = self.state.recording_limits();
         let command = RecordingCommand::Finish { outcome };
@@ -99,6 +105,24 @@ impl Handler for AssembleRecordingHandler {
             Ok(_) | Err(CommandError::Missing | CommandError::Refused(_)) => Ok(()),
             Err(failure) => Err(JobError::Again(format!("the recording could not be completed: {failure:?}"))),
         }
+    }
+
+    /// Has the meeting told that the recording failed: its actor can't be asked within a transaction.
+    async fn ended(
+        &self,
+        conn: &mut Conn,
+        job: &Job,
+        payload: Option<AssembleRecording>,
+        outcome: JobOutcome<'_>,
+        now: Time,
+    ) -> Result<Vec<EventRecord>, DbError> {
+        if let (Some(payload), JobOutcome::Failed(_)) = (payload, outcome)
+            && !payload.is_given_up
+        {
+            let told = AssembleRecording { is_given_up: true, ..payload };
+            jobs::enqueue_in_turn(conn, job.fair_key(), &told, now, &job.request).await?;
+        }
+        Ok(Vec::new())
     }
 }
 

@@ -1,5 +1,7 @@
 //! The job that makes a version of a transcript: the recognised segments are stored batch by batch.
 //!
+//! A long recording is transcribed in turns of [`TURN_MS`], between which the recordings of other projects have theirs.
+//!
 //! Idempotent: what is read is the row, so that a job that runs again after a kill goes on behind the last stored batch,
 //! or has nothing left to do.
 
@@ -10,8 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::{self, Id};
-use actors::live::RequestId;
-use actors::meeting::{Command, ConsentScope, Meeting, Recording, RecordingCommand, RecordingStatus, TranscriptStatus};
+use actors::live::{EventRecord, RequestId};
+use actors::meeting::{
+    Command, ConsentScope, Meeting, Recording, RecordingCommand, RecordingStatus, TranscriptStatus, UploadMode,
+};
 use actors::shell::CommandError;
 use actors::time::Time;
 use async_trait::async_trait;
@@ -26,8 +30,9 @@ use super::grounding;
 use super::model::{NamedSpeaker, StoredSegment, TranscriptVersion, overall};
 use super::speakers::{KnownTurns, SpeakerTurns};
 use super::store::{self, TranscriptProgress};
+use super::voices::KnownVoices;
 use crate::db::{Conn, DbError};
-use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
+use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
 use crate::meetings::recordings;
 use crate::meetings::recordings::files;
 use crate::meetings::state::Meetings;
@@ -37,6 +42,8 @@ use crate::projects::glossary::model::Glossary;
 
 /// The length of what is hinted to the recogniser: about as much as it can take.
 const HINT_CHARS: usize = 600;
+/// After so much sound the turn of a recording is over, with the batch that reaches it.
+const TURN_MS: u64 = 5 * 60 * 1000;
 /// How often the recogniser may crash before a version fails.
 const MOST_CRASHES: u32 = 3;
 
@@ -88,6 +95,7 @@ pub struct TranscribeRecordingHandler {
     pub state: Meetings,
     pub transcriber: Arc<dyn Transcriber>,
     pub turns: TurnFinder,
+    pub voices: KnownVoices,
 }
 
 #[async_trait]
@@ -125,22 +133,60 @@ impl Handler for TranscribeRecordingHandler {
                 meeting_id,
                 project_id,
                 request: &job.request,
-                version,
                 terms,
                 speller,
+                began_ms: version.done_ms,
+                longest_ms: self.longest_ms(&recording),
                 turns: None,
                 ended_by: None,
+                version,
             };
-            work.make(&meeting.state, &recording).await
+            let transcript_id = work.version.id;
+            let outcome = work.make(&meeting.state, &recording).await;
+            if outcome != Err(JobError::NextTurn) {
+                self.voices.forget(transcript_id);
+            }
+            outcome
         } else {
             Ok(())
         };
         tell(&self.state, meeting_id, id, job.request.clone()).await?;
         outcome
     }
+
+    /// Fails the version: nothing would go on with it.
+    async fn ended(
+        &self,
+        conn: &mut Conn,
+        job: &Job,
+        payload: Option<TranscribeRecording>,
+        outcome: JobOutcome<'_>,
+        now: Time,
+    ) -> Result<Vec<EventRecord>, DbError> {
+        let (Some(payload), JobOutcome::Failed(_)) = (payload, outcome) else { return Ok(Vec::new()) };
+        let versions = store::versions(conn, payload.recording_id).await?;
+        let mut unfinished = versions.into_iter().filter(TranscriptVersion::is_unfinished);
+        let Some(version) = unfinished.find(|version| version.number == payload.number) else { return Ok(Vec::new()) };
+        let failed = TranscriptProgress {
+            status: TranscriptStatus::Failed,
+            error_message: Some("The transcription was stopped for a reason that is not the recording's own.".to_owned()),
+            ..TranscriptProgress::of(&version)
+        };
+        if store::advance(conn, &version, &failed).await? {
+            // Finds nothing to do but to tell the meeting, whose actor can't be asked within a transaction.
+            jobs::enqueue_in_turn(conn, job.fair_key(), &payload, now, &job.request).await?;
+        }
+        Ok(Vec::new())
+    }
 }
 
 impl TranscribeRecordingHandler {
+    /// The longest that a recording may be: one that was imported may last for days, one of a meeting ends with it.
+    fn longest_ms(&self, recording: &Recording) -> Option<u64> {
+        let longest = self.state.config.speech.longest_seconds.saturating_mul(1000);
+        (recording.upload_mode == UploadMode::SingleFile).then_some(longest)
+    }
+
     /// Returns the version, which is inserted first if it is the one that every recording gets.
     async fn version(&self, id: Id<ids::Recording>, wanted: u32) -> Result<Option<TranscriptVersion>, String> {
         let speech = &self.state.config.speech;
@@ -226,6 +272,10 @@ struct TranscriptMaking<'a> {
     project_id: Id<ids::Project>,
     request: &'a RequestId,
     version: TranscriptVersion,
+    /// Where this turn began.
+    began_ms: u64,
+    /// `None`: as long as it is.
+    longest_ms: Option<u64>,
     /// The project's words: they are hinted to the recogniser, and spelled as the project does.
     terms: Glossary,
     speller: Speller,
@@ -241,6 +291,10 @@ enum SinkEnd {
     Withdrawn,
     /// A batch could not be stored.
     Unstored(String),
+    /// It goes on in the next turn.
+    TurnOver,
+    /// The recording is longer than any that is transcribed.
+    TooLong,
 }
 
 impl TranscriptMaking<'_> {
@@ -251,6 +305,10 @@ impl TranscriptMaking<'_> {
         }
         if !is_consented(meeting, recording) {
             return self.fail(WITHHELD.to_owned()).await;
+        }
+        let duration_ms = recording.content().and_then(|content| content.duration_ms);
+        if duration_ms.is_some_and(|duration_ms| self.is_too_long(duration_ms)) {
+            return self.fail_as_too_long().await;
         }
         self.adopt_engine().await?;
         let Some(folder) = self.model().await? else {
@@ -287,6 +345,8 @@ impl TranscriptMaking<'_> {
             Err(Untranscribed::Stopped) => match self.ended_by.take() {
                 Some(SinkEnd::Withdrawn) => self.fail(WITHHELD.to_owned()).await,
                 Some(SinkEnd::Unstored(why)) => Err(JobError::Again(why)),
+                Some(SinkEnd::TurnOver) => Err(JobError::NextTurn),
+                Some(SinkEnd::TooLong) => self.fail_as_too_long().await,
                 // Another worker goes on with it, or it was deleted.
                 None => Ok(()),
             },
@@ -324,18 +384,34 @@ impl TranscriptMaking<'_> {
     }
 
     /// Tells the voices of a recording of everyone apart, where the model for it is installed. Without it, or if it fails,
-    /// they are one.
+    /// they are one. In a long recording this takes a turn of its own.
     async fn voice_turns(&self, recording: &Recording, file: &File) -> Result<Option<SpeakerTurns>, JobError> {
+        let known = &self.handler.voices;
+        if let Some(voices) = known.get(self.version.id) {
+            return Ok(voices.map(SpeakerTurns::of_voices));
+        }
         let Some(model) = self.installed(models::catalogue::SPEAKERS.to_owned()).await? else { return Ok(None) };
         let file = file.try_clone().map_err(|error| JobError::Again(error.to_string()))?;
-        match self.handler.turns.find(file, TurnsRequest { model }).await {
-            Ok(turns) => Ok(Some(SpeakerTurns::of_voices(turns))),
-            Err(Untranscribed::Interrupted(why)) => Err(JobError::Again(why)),
+        let voices = match self.handler.turns.find(file, TurnsRequest { model }).await {
+            Ok(turns) => Some(turns),
+            Err(Untranscribed::Interrupted(why)) => return Err(JobError::Again(why)),
             Err(why) => {
                 tracing::warn!(recording = %recording.id, %why, "the voices of a recording could not be told apart");
-                Ok(None)
+                None
             }
-        }
+        };
+        let is_long = voices.iter().flatten().any(|turn| turn.end_ms > TURN_MS);
+        known.insert(self.version.id, voices.clone());
+        if is_long { Err(JobError::NextTurn) } else { Ok(voices.map(SpeakerTurns::of_voices)) }
+    }
+
+    fn is_too_long(&self, ms: u64) -> bool {
+        self.longest_ms.is_some_and(|longest_ms| ms > longest_ms)
+    }
+
+    async fn fail_as_too_long(&mut self) -> Result<(), JobError> {
+        let minutes = self.longest_ms.unwrap_or_default() / 60_000;
+        self.fail(format!("The recording is longer than {minutes} min, the most that is transcribed of a file.")).await
     }
 
     /// A version that was begun under another engine is made by the one of now.
@@ -466,6 +542,14 @@ impl HeardSink for TranscriptMaking<'_> {
             ..self.progress()
         };
         match self.save(to, segments).await {
+            Ok(true) if self.is_too_long(batch.done_ms) => {
+                self.ended_by = Some(SinkEnd::TooLong);
+                Err(StopRequested)
+            }
+            Ok(true) if batch.done_ms.saturating_sub(self.began_ms) >= TURN_MS => {
+                self.ended_by = Some(SinkEnd::TurnOver);
+                Err(StopRequested)
+            }
             Ok(true) => Ok(()),
             Ok(false) => Err(StopRequested),
             Err(error) => {

@@ -17,5 +17,6 @@ pub mod routes;
 pub mod sources;
 pub mod speakers;
 pub mod store;
+pub mod voices;
 pub mod waiting;
 pub mod weaving;

@@ -21,11 +21,11 @@ use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
 use crate::analysis::results::project_item::ProjectItem;
 use crate::analysis::trail::model::{ApprovalAction, ApprovalEvent, RejectionReason, TrailFilter, TrailVerification};
 use crate::api::operation::Authorized;
-use crate::http::answer::Versioned;
+use crate::http::answer::{CountedAnswer, Versioned};
 use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
-use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
+use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, WithShare, query_parameter};
 use crate::http::list::Listing;
 use crate::http::patch::Patch;
 use crate::http::reason::Reason;
@@ -451,11 +451,11 @@ impl Query for TrailFilter {
 }
 
 pub async fn events(
-    request: Authorized<Member<Project>, ValidQuery<Listing<TrailFilter>>>,
+    request: Authorized<Member<Project>, WithShare<ValidQuery<Listing<TrailFilter>>>>,
     state: Reviews,
-) -> Result<Reply<List<ApprovalEvent>>, ApiError> {
-    let ValidQuery(listing) = request.input;
-    trail::list(&state, request.access.resource.id, listing).await.map(Reply::ok)
+) -> Result<CountedAnswer<List<ApprovalEvent>>, ApiError> {
+    let WithShare { input: ValidQuery(listing), share } = request.input;
+    trail::list(&state, request.access.resource.id, listing, share).await
 }
 
 pub async fn verification(

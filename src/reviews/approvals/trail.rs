@@ -5,7 +5,10 @@ use actors::ids::{self, Id};
 use crate::analysis;
 use crate::analysis::trail::model::{ApprovalEvent, TrailFilter, TrailVerification};
 use crate::analysis::trail::verification;
-use crate::http::envelope::List;
+use crate::db::DbError;
+use crate::http::answer::CountedAnswer;
+use crate::http::budget::Share;
+use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::reviews::state::Reviews;
@@ -13,14 +16,21 @@ use crate::reviews::state::Reviews;
 /// Lists a project's approval events, newest first.
 ///
 /// # Errors
-/// Only database errors.
+/// Only database errors, 503 if the client holds too many bytes already.
 pub async fn list(
     state: &Reviews,
     project_id: Id<ids::Project>,
     listing: Listing<TrailFilter>,
-) -> Result<List<ApprovalEvent>, ApiError> {
-    let listed = state.db.read(move |conn| Box::pin(analysis::trail::store::list(conn, project_id, listing))).await;
-    listed.map_err(ApiError::from)
+    mut share: Share,
+) -> Result<CountedAnswer<List<ApprovalEvent>>, ApiError> {
+    let listed = state.db.read(move |conn| {
+        Box::pin(async move {
+            let page = analysis::trail::store::list(conn, project_id, listing, &mut share).await?;
+            Ok((page, share))
+        })
+    });
+    let (page, share) = listed.await.map_err(|failed: DbError| ApiError::from(failed))?;
+    Ok(CountedAnswer { reply: Reply::ok(page), share })
 }
 
 /// Verifies a project's approval trail.

@@ -3,18 +3,17 @@
 use std::collections::HashMap;
 
 use actors::ids::{self, Id, User};
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::comparison::{ComparedRow, compare as compared};
+use super::comparison::compare as compared;
 use super::model::{Baseline, BaselineAuthor, BaselineComparison, BaselineCounts};
 use super::routes::CreateBaseline;
 use super::store::{self, StoredBaseline};
 use super::{MOST_BASELINES, ProjectBaseline};
 use crate::access::principal::Caller;
 use crate::accounts;
+use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};
 use crate::db::{Conn, DbError};
-use crate::http::budget::Share;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
@@ -22,9 +21,6 @@ use crate::http::page::PageQuery;
 use crate::http::reason::Reason;
 use crate::projects;
 use crate::reviews::state::Reviews;
-
-/// How many comparisons are made at once: each holds two copies of a project's items.
-static COMPARING: Semaphore = Semaphore::const_new(2);
 
 /// Takes a baseline. If the id exists already, returns that one.
 ///
@@ -104,15 +100,28 @@ async fn shown(conn: &mut Conn, stored: Vec<StoredBaseline>) -> Result<Vec<Basel
 /// Compares a baseline with another one, or with the present.
 ///
 /// # Errors
-/// 422 if the other one is none of this project; 503 if the client holds too many bytes already.
+/// 422 if the other one is none of this project; 409 if the items are too large to be compared at once; 503 if there is no
+/// memory for it.
 pub async fn compare(
     state: &Reviews,
     baseline: ProjectBaseline,
     with: Option<Id<Baseline>>,
-    share: &mut Share,
 ) -> Result<BaselineComparison, ApiError> {
     let ProjectBaseline { project_id, id } = baseline;
-    let _permit = COMPARING.acquire().await.map_err(ApiError::internal)?;
+    let sizes = state.db.read(move |conn| {
+        Box::pin(async move {
+            let other = match with {
+                None => store::present_bytes(conn, project_id).await?,
+                Some(with) => store::copied_bytes(conn, project_id, with).await?,
+            };
+            Ok::<_, DbError>(store::copied_bytes(conn, project_id, id).await?.saturating_add(other))
+        })
+    });
+    let bytes = sizes.await.map_err(ApiError::from)?;
+    if bytes > MOST_PARSED_BYTES {
+        return Err(ApiError::of(Code::RESULTS_TOO_LARGE));
+    }
+    let _memory = WorkMemory::soon(state.large_reads.memory.for_parsed(bytes)).await?;
     let found = state.db.read(move |conn| {
         Box::pin(async move {
             // Both as of one moment.
@@ -131,8 +140,6 @@ pub async fn compare(
     let unknown =
         || ApiError::field("with", Reason::InvalidValue, "This must be the id of a baseline of this project.");
     let (before, after) = found.ok_or_else(unknown)?;
-    let bytes = |rows: &[ComparedRow]| rows.iter().map(|row| row.body.len()).sum::<usize>();
-    share.grow_to(bytes(&before) + bytes(&after))?;
     let comparison = spawn_blocking(move || compared(&before, &after)).await.map_err(ApiError::internal)?;
     comparison.map_err(ApiError::internal)
 }

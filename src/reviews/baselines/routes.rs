@@ -75,7 +75,7 @@ pub async fn compare(
     request: Authorized<Member<ProjectBaseline>, WithShare<ValidQuery<ComparedWith>>>,
     state: Reviews,
 ) -> Result<CountedAnswer<BaselineComparison>, ApiError> {
-    let WithShare { input: ValidQuery(ComparedWith { with }), mut share } = request.input;
-    let comparison = operations::compare(&state, request.access.resource, with, &mut share).await?;
+    let WithShare { input: ValidQuery(ComparedWith { with }), share } = request.input;
+    let comparison = operations::compare(&state, request.access.resource, with).await?;
     Ok(CountedAnswer { reply: Reply::ok(comparison), share })
 }

@@ -2,13 +2,14 @@
 
 use actors::ids::{self, Id, User};
 use actors::time::Time;
+use diesel::dsl::sum;
 use diesel::sql_types::BigInt;
 use diesel::{ExpressionMethods, Insertable, IntoSql, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::comparison::ComparedRow;
 use super::model::{Baseline, BaselineCounts, ComparedType};
 use crate::db::schema::{baseline_items, baselines, items};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, each, page_of};
+use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, each, octet_length, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 
@@ -166,6 +167,22 @@ async fn criteria(conn: &mut Conn, project_id: Id<ids::Project>, id: Id<Baseline
     let query = diesel::sql_query(sql).bind::<SqlUuid, _>(Key(project_id)).bind::<SqlUuid, _>(Key(id));
     let counted: CriteriaCount = each!(conn, get_result, query)?;
     Ok(counted.count)
+}
+
+/// How many bytes the items of a baseline have together.
+pub async fn copied_bytes(conn: &mut Conn, project_id: Id<ids::Project>, id: Id<Baseline>) -> Result<usize, DbError> {
+    let own = baseline_items::table
+        .filter(baseline_items::project_id.eq(Key(project_id)))
+        .filter(baseline_items::baseline_id.eq(Key(id)));
+    let bytes: Option<i64> = own.select(sum(octet_length(baseline_items::body))).first(conn).await?;
+    Ok(usize::try_from(bytes.unwrap_or_default()).unwrap_or_default())
+}
+
+/// How many bytes the items of a project have together.
+pub async fn present_bytes(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<usize, DbError> {
+    let own = items::table.filter(items::project_id.eq(Key(project_id)));
+    let bytes: Option<i64> = own.select(sum(octet_length(items::body))).first(conn).await?;
+    Ok(usize::try_from(bytes.unwrap_or_default()).unwrap_or_default())
 }
 
 /// The items of a baseline, requirements first, in the order of their numbers.

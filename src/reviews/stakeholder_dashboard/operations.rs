@@ -16,11 +16,13 @@ use uuid::Uuid;
 use super::cache::BuiltReview;
 use super::context::{self, QuoteSpan};
 use super::model::{ReviewContent, ReviewDashboard, ReviewQuote, SharedContent};
+use crate::analysis::dashboard::filter::DashboardFilter;
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::dashboard::operations::{self as dashboards, StoredDashboard};
 use crate::analysis::exports::store::source_names;
+use crate::analysis::large_reads::memory::WorkMemory;
 use crate::analysis::results::model::SourceReference;
-use crate::db::{Conn, DbError};
+use crate::db::DbError;
 use crate::http::error::ApiError;
 use crate::projects::documents::operations as documents;
 use crate::reviews::access::Reviewer;
@@ -63,11 +65,9 @@ pub async fn review(
     project_id: Id<ids::Project>,
     run_id: Option<Id<Run>>,
 ) -> Result<Review, ApiError> {
-    let read = async move |conn: &mut Conn| {
-        let stored = dashboards::stored(conn, project_id, run_id).await?;
-        Ok::<_, DbError>((stored, source_names(conn, project_id).await?))
-    };
-    let (stored, names) = state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(ApiError::from)?;
+    let stored = dashboards::stored(state, project_id, run_id).await.map_err(ApiError::from)?;
+    let names = state.db.read(move |conn| Box::pin(source_names(conn, project_id))).await;
+    let names = names.map_err(|failed: DbError| ApiError::from(failed))?;
     let Some(stored) = stored else {
         let empty = ResultsDashboard::empty(project_id, state.now());
         let content = Arc::new(ReviewContent::of(empty, &HashMap::new()));
@@ -105,12 +105,13 @@ async fn build(
     names: HashMap<Uuid, String>,
 ) -> Result<BuiltReview, ApiError> {
     let bytes = stored.bytes();
-    let parsed = spawn_blocking(move || {
-        let dashboard = stored.parse()?;
+    let _memory = WorkMemory::soon(state.large_reads.memory.for_parsed(bytes)).await?;
+    let dashboard = stored.parse(state, DashboardFilter::default()).await.map_err(ApiError::from)?;
+    let described = spawn_blocking(move || {
         let places = places(&dashboard);
-        Ok::<_, ApiError>((ReviewContent::of(dashboard, &names), places))
+        (ReviewContent::of(dashboard, &names), places)
     });
-    let (mut content, places) = parsed.await.map_err(ApiError::internal)??;
+    let (mut content, places) = described.await.map_err(ApiError::internal)?;
     let mut context_bytes = 0;
     for (document, quoted) in places {
         // One text at a time: each may have millions of characters.

@@ -1,19 +1,15 @@
 //! Makes the trace matrix of a project's items.
 
 use std::collections::HashMap;
+use std::io;
 
+use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
 
 use super::model::{TraceGap, TraceMatrix, TraceRow, TraceTotals, TracedRequirement, TracedStory};
 use crate::analysis::results::model::{SourceReference, TrackerIssue, WorkflowStatus};
-
-/// The stored items of a project, as JSON, each kind in the order of its codes.
-pub struct StoredItems {
-    pub requirements: Vec<String>,
-    pub stories: Vec<String>,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -54,12 +50,16 @@ impl StoryBody {
     }
 }
 
-/// Makes the matrix; with `gaps_only`, of the rows that have gaps.
+/// Makes the matrix of a project's items, as JSON, each kind in the order of its codes; with `gaps_only`, of the rows that have gaps.
 ///
 /// # Errors
 /// A stored item can't be parsed.
-pub fn matrix(items: &StoredItems, gaps_only: bool) -> serde_json::Result<TraceMatrix> {
-    let stories = items.stories.iter().map(|body| serde_json::from_str(body));
+pub fn matrix(
+    requirements: impl Iterator<Item = io::Result<Bytes>>,
+    stories: impl Iterator<Item = io::Result<Bytes>>,
+    gaps_only: bool,
+) -> serde_json::Result<TraceMatrix> {
+    let stories = stories.map(|body| serde_json::from_slice(&body.map_err(serde_json::Error::io)?));
     let stories = stories.collect::<serde_json::Result<Vec<StoryBody>>>()?;
     let mut covering: HashMap<Uuid, Vec<&StoryBody>> = HashMap::new();
     for story in &stories {
@@ -69,8 +69,8 @@ pub fn matrix(items: &StoredItems, gaps_only: bool) -> serde_json::Result<TraceM
     }
     let mut totals = TraceTotals::default();
     let (mut rows, mut ids) = (Vec::new(), std::collections::HashSet::new());
-    for body in &items.requirements {
-        let requirement: RequirementBody = serde_json::from_str(body)?;
+    for body in requirements {
+        let requirement: RequirementBody = serde_json::from_slice(&body.map_err(serde_json::Error::io)?)?;
         ids.insert(requirement.id);
         let of_it = covering.get(&requirement.id).map(Vec::as_slice).unwrap_or_default();
         let gaps = gaps(&requirement, of_it);
@@ -146,23 +146,22 @@ mod tests {
 
     #[test]
     fn each_gap_is_found_and_what_was_rejected_counts_for_nothing() {
-        let items = StoredItems {
-            requirements: vec![
-                requirement(1, "APPROVED", false, 1),
-                requirement(2, "NEEDS_REVIEW", false, 0),
-                requirement(3, "APPROVED", true, 1),
-                requirement(4, "REJECTED", true, 0),
-                requirement(5, "APPROVED", false, 1),
-            ],
-            stories: vec![
-                story(1, &[1], "APPROVED", 2, Some("T-1")),
-                story(2, &[3], "NEEDS_REVIEW", 0, None),
-                story(3, &[5], "REJECTED", 3, None),
-                story(4, &[77], "APPROVED", 1, None),
-                story(5, &[], "REJECTED", 1, None),
-            ],
-        };
-        let all = matrix(&items, false).unwrap();
+        let requirements = [
+            requirement(1, "APPROVED", false, 1),
+            requirement(2, "NEEDS_REVIEW", false, 0),
+            requirement(3, "APPROVED", true, 1),
+            requirement(4, "REJECTED", true, 0),
+            requirement(5, "APPROVED", false, 1),
+        ];
+        let stories = [
+            story(1, &[1], "APPROVED", 2, Some("T-1")),
+            story(2, &[3], "NEEDS_REVIEW", 0, None),
+            story(3, &[5], "REJECTED", 3, None),
+            story(4, &[77], "APPROVED", 1, None),
+            story(5, &[], "REJECTED", 1, None),
+        ];
+        let bodies = |bodies: &[String]| bodies.to_vec().into_iter().map(|body| Ok(Bytes::from(body)));
+        let all = matrix(bodies(&requirements), bodies(&stories), false).unwrap();
         let gaps: Vec<_> = all.rows.iter().map(|row| row.gaps.clone()).collect();
         use TraceGap::{NoCriteria, NoSource, NoStory, NotExported, Suspect};
         assert_eq!(
@@ -187,7 +186,7 @@ mod tests {
             gaps: counts,
         };
         assert_eq!(all.totals, totals);
-        let some = matrix(&items, true).unwrap();
+        let some = matrix(bodies(&requirements), bodies(&stories), true).unwrap();
         let codes: Vec<_> = some.rows.iter().map(|row| row.requirement.code.as_str()).collect();
         assert_eq!((codes, some.totals), (vec!["REQ-002", "REQ-003", "REQ-005"], totals));
     }

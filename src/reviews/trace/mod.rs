@@ -8,4 +8,3 @@ pub mod matrix;
 pub mod model;
 pub mod operations;
 pub mod routes;
-pub mod store;

@@ -1,44 +1,64 @@
 //! The operation that makes the trace matrix.
 
+use std::io;
+use std::marker::PhantomData;
+
 use actors::ids::{self, Id};
-use sha2::{Digest, Sha256};
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::matrix::{StoredItems, matrix};
+use super::matrix::matrix;
 use super::model::TraceMatrix;
-use super::store;
-use crate::db::DbError;
-use crate::http::budget::Share;
+use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};
+use crate::analysis::large_reads::{SharedAnswer, answered};
+use crate::analysis::results::Kind;
+use crate::analysis::results::spooled::SpooledItems;
+use crate::analysis::results::spooling::all_items;
+use crate::http::answer::SpooledAnswer;
+use crate::http::code::Code;
+use crate::http::envelope::write;
 use crate::http::error::ApiError;
 use crate::reviews::state::Reviews;
 
-/// How many matrices are made at once: each holds all items of a project.
-static TRACING: Semaphore = Semaphore::const_new(2);
-
-/// Returns the trace matrix, and 32 hex digits that change with it.
+/// Returns the trace matrix. Equal requests share the work.
 ///
 /// # Errors
-/// 503 if the client holds too many bytes already; 500 for a stored item that can't be parsed.
+/// 409 if the requirements are too large to be shown at once; 503 if there is no memory for it; 500 for a stored item that can't be
+/// parsed.
 pub async fn trace(
     state: &Reviews,
     project_id: Id<ids::Project>,
     gaps_only: bool,
-    share: &mut Share,
-) -> Result<(TraceMatrix, String), ApiError> {
-    let _permit = TRACING.acquire().await.map_err(ApiError::internal)?;
-    let items = state.db.read(move |conn| Box::pin(store::all_items(conn, project_id))).await;
-    let items = items.map_err(|failed: DbError| ApiError::from(failed))?;
-    share.grow_to(items.requirements.iter().map(String::len).sum())?;
-    let made = spawn_blocking(move || Ok((matrix(&items, gaps_only)?, digest(&items, gaps_only))));
-    made.await.map_err(ApiError::internal)?.map_err(|error: serde_json::Error| ApiError::internal(error))
+    message: &'static str,
+) -> Result<SpooledAnswer<TraceMatrix>, ApiError> {
+    let key = format!("trace {project_id} {gaps_only}");
+    let made = state.large_reads.answers.share(key, || make(state, project_id, gaps_only, message)).await?;
+    Ok(SpooledAnswer { etag: made.etag, spool: made.spool, of: PhantomData })
 }
 
-fn digest(items: &StoredItems, gaps_only: bool) -> String {
-    let mut hash = Sha256::new();
-    hash.update([u8::from(gaps_only)]);
-    for body in items.requirements.iter().chain(&items.stories) {
-        hash.update(body);
+async fn make(
+    state: &Reviews,
+    project_id: Id<ids::Project>,
+    gaps_only: bool,
+    message: &'static str,
+) -> Result<SharedAnswer, ApiError> {
+    let items = all_items(&state.db, project_id, state.large_reads.spool(project_id)).await.map_err(ApiError::from)?;
+    // Of a story little is kept: its codes and its status.
+    let kept: usize = items.iter().filter(|(_, item)| item.kind == Kind::Requirement).map(|(_, item)| item.bytes).sum();
+    if kept > MOST_PARSED_BYTES {
+        return Err(ApiError::of(Code::RESULTS_TOO_LARGE));
     }
-    hex::encode(hash.finalize()).chars().take(32).collect()
+    let _memory = WorkMemory::soon(state.large_reads.memory.for_parsed(kept)).await?;
+    let mut spool = state.large_reads.spool(project_id);
+    let made = spawn_blocking(move || {
+        let traced = matrix(bodies(&items, Kind::Requirement), bodies(&items, Kind::UserStory), gaps_only);
+        write(&mut spool, 200, message, &traced.map_err(ApiError::internal)?)?;
+        let etag = items.hash(32).map_err(ApiError::unavailable)?;
+        Ok::<_, ApiError>((format!("\"{etag}-{}\"", u8::from(gaps_only)), spool.finish()))
+    });
+    let (etag, spool) = made.await.map_err(ApiError::internal)??;
+    answered(Some(etag), spool)
+}
+
+fn bodies(items: &SpooledItems, kind: Kind) -> impl Iterator<Item = io::Result<bytes::Bytes>> {
+    items.iter().filter(move |(_, item)| item.kind == kind).map(|(at, _)| items.body(at))
 }

@@ -7,11 +7,10 @@ use super::model::TraceMatrix;
 use super::operations;
 use crate::access::policy::Member;
 use crate::api::operation::Authorized;
-use crate::http::answer::CountedAnswer;
-use crate::http::envelope::Reply;
+use crate::http::answer::SpooledAnswer;
 use crate::http::error::ApiError;
 use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Query, QueryFlag, ValidQuery, WithShare, query_parameter};
+use crate::http::input::{Query, QueryFlag, ValidQuery, query_parameter};
 use crate::projects::model::Project;
 use crate::reviews::state::Reviews;
 
@@ -34,10 +33,9 @@ impl Query for TraceQuery {
 }
 
 pub async fn matrix(
-    request: Authorized<Member<Project>, WithShare<ValidQuery<TraceQuery>>>,
+    request: Authorized<Member<Project>, ValidQuery<TraceQuery>>,
     state: Reviews,
-) -> Result<CountedAnswer<TraceMatrix>, ApiError> {
-    let WithShare { input: ValidQuery(TraceQuery { gaps_only }), mut share } = request.input;
-    let (matrix, version) = operations::trace(&state, request.access.resource.id, gaps_only, &mut share).await?;
-    Ok(CountedAnswer { reply: Reply::ok(matrix).tagged(version), share })
+) -> Result<SpooledAnswer<TraceMatrix>, ApiError> {
+    let ValidQuery(TraceQuery { gaps_only }) = request.input;
+    operations::trace(&state, request.access.resource.id, gaps_only, request.message).await
 }

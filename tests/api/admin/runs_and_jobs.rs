@@ -131,6 +131,18 @@ on_both! {
         assert_eq!(failed(&setup).await["attempts"], 1);
     }
 
+    async fn failed_jobs_are_discarded_by_kind_and_one_that_waits_by_its_id(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        server.enqueue("cancel-run", json!({})).await;
+        failed(&setup).await;
+        let none = "There is no matching job.\n";
+        assert_eq!(admin(&setup, &["discard-jobs", "--kind", "mail"], "").done(), none);
+        assert_eq!(admin(&setup, &["discard-jobs", "--kind", "cancel-run"], "").done(), "1 failed job was deleted.\n");
+        assert_eq!(listed(&setup, &["list-failed-jobs"]), Vec::<Value>::new());
+        server.kill();
+        assert_eq!(admin(&setup, &["discard-jobs", "--all"], "").done(), none);
+    }
+
     async fn misuse_of_run_and_job_commands_is_explained_in_a_sentence(setup: ServerSetup) {
         let _server = setup.start(&[]);
         let nobody = "00000000-0000-0000-0000-000000000000";

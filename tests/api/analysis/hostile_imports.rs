@@ -50,8 +50,7 @@ fn sheets(n: usize, relations: usize) -> Vec<u8> {
 }
 
 fn reqif(content: &str) -> Vec<u8> {
-    let document =
-        format!("<REQ-IF><CORE-CONTENT><REQ-IF-CONTENT>{content}</REQ-IF-CONTENT></CORE-CONTENT></REQ-IF>");
+    let document = format!("<REQ-IF><CORE-CONTENT><REQ-IF-CONTENT>{content}</REQ-IF-CONTENT></CORE-CONTENT></REQ-IF>");
     archive(&[("a.reqif", &document)])
 }
 

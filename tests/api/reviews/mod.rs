@@ -3,6 +3,7 @@
 mod approvals;
 mod baselines;
 mod edits;
+mod fat;
 mod races;
 mod search;
 mod sequences;

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use colloquy::db::DbError;
 use serde_json::{Value, json};
 
 use super::Reviewed;
 use crate::participants::TestMeeting;
 use crate::recordings::Recorder;
 use crate::support::speech_service::FakeSpeechService;
-use crate::support::{Answer, Client, Role, ServerSetup, World};
+use crate::support::{Answer, Client, Kind, Role, Server, ServerSetup, World};
 
 /// How long indexing may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,6 +40,18 @@ async fn found(client: &Client, project: &str, words: &str, count: usize) -> Vec
         assert!(began.elapsed() < PATIENCE, "{words}: {hits:#?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// Lists so many words of a project that begin with b and come before bz, as if they were in its texts.
+async fn list_words(server: &Server, project: &str, count: u32) {
+    let hex = project.replace('-', "");
+    let id = if server.kind == Kind::Sqlite { format!("x'{hex}'") } else { format!("'{project}'::uuid") };
+    let sql = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
+         INSERT INTO search_words (project_id, word, passages) SELECT {id}, 'b' || (100000 + i * 7919 % 800000) || 'ation', 1 FROM n"
+    );
+    let listed = server.db().await.write(move |conn| Box::pin(async move { Ok::<_, DbError>(conn.batch(&sql).await?) }));
+    listed.await.unwrap();
 }
 
 /// The marked words of a text.
@@ -196,6 +209,77 @@ on_both! {
             assert_eq!(refused.faults()[0].0, field);
         }
         assert_eq!(client.get(format!("/api/projects/{project}/search")).await.is(422).faults(), [("q".to_owned(), "Required".to_owned())]);
+    }
+
+    async fn a_misspelt_word_is_found_however_many_words_come_before_it(world: World) {
+        let ada = world.server.user().await;
+        let project = ada.project().await;
+        let (client, project) = (&ada.client, project.as_str());
+        ada.read(project, "bones.md", b"The bzygomatic arch and the bzylinder.").await;
+        found(client, project, "bzygomatic", 1).await;
+        list_words(world.server, project, 30_000).await;
+        for misspelt in ["bzygomtaic.", "bzygomatci", "bzygomatics.", "zbygomatic."] {
+            let hit = &hits(client, project, misspelt).await[0];
+            assert_eq!(marked(&hit["excerpt"], &hit["marks"]), ["bzygomatic"], "{misspelt}");
+        }
+        assert_eq!(hits(client, project, "bzygomtaic bzylindre arhc teh").await.len(), 0, "short words are taken as they are");
+        assert_eq!(hits(client, project, "bzygomtaic bzylindre arhc the").await.len(), 1);
+        assert_eq!(hits(client, project, "bzygomtaic bzylindre arhc bzilinder bzygomatik.").await.len(), 0, "four at most");
+    }
+
+    async fn misspelt_searches_of_one_account_do_not_keep_others_from_reading(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let (eve, ada) = (server.user().await, server.user().await);
+        let (large, small) = (eve.project().await, ada.project().await);
+        list_words(&server, &large, 20_000).await;
+        let wrong = |letters: usize, count: usize| (0..count).map(|number| format!("b{number:0letters$}qx")).collect::<Vec<_>>().join(" ");
+        let queries = [wrong(8, 16), wrong(9, 4), wrong(20, 4), wrong(60, 3)];
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        let attack = futures_util::future::join_all((0..40).map(|number| {
+            let (client, project, queries, is_over) = (&eve.client, &large, &queries, &is_over);
+            async move {
+                let (mut answered, mut refused) = (0, 0);
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    let found = search(client, project, &queries[number % queries.len()], "").await;
+                    match found.status {
+                        200 => answered += 1,
+                        _ => {
+                            found.refused(429, "TooManyRequests");
+                            refused += 1;
+                        }
+                    }
+                }
+                (answered, refused)
+            }
+        }));
+        let reads = async {
+            let path = format!("/api/projects/{small}/documents");
+            let mut slowest = Duration::ZERO;
+            for _ in 0..100 {
+                let began = Instant::now();
+                ada.client.get(&path).await.is(200);
+                slowest = slowest.max(began.elapsed());
+            }
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+            slowest
+        };
+        let (attacks, slowest) = tokio::join!(attack, reads);
+        let (answered, refused): (Vec<u32>, Vec<u32>) = attacks.into_iter().unzip();
+        let (answered, refused): (u32, u32) = (answered.iter().sum(), refused.iter().sum());
+        println!("slowest of 100 reads: {slowest:?}; searches answered: {answered}, refused: {refused}");
+        assert!(answered > 0 && refused > 0, "the project has its turns, and not more: {answered}, {refused}");
+    }
+
+    async fn searches_count_in_a_rate_of_their_own_for_each_account(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__LIMITS__COSTLY_CALLS__MOST", "3"), ("COLLOQUY__LIMITS__COSTLY_CALLS__SECONDS", "86400")]);
+        let (ada, eve) = (server.user().await, server.user().await);
+        let (hers, others) = (ada.project().await, eve.project().await);
+        for _ in 0..3 {
+            search(&ada.client, &hers, "anything", "").await.is(200);
+        }
+        search(&ada.client, &hers, "anything", "").await.refused(429, "TooManyRequests");
+        ada.client.get(format!("/api/projects/{hers}")).await.is(200);
+        search(&eve.client, &others, "anything", "").await.is(200);
     }
 
     async fn what_a_killed_server_had_not_indexed_is_found_after_its_restart(setup: ServerSetup) {

@@ -9,6 +9,7 @@ mod envelope;
 mod exhaustion;
 mod file_permissions;
 mod headers;
+mod logging;
 mod memory;
 mod metrics;
 mod operator;

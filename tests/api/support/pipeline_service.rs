@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::client::Client;
 use super::programs::free_ports;
-use super::server::{CONFIG, Watchdog, folder, refusal};
+use super::server::{CONFIG, Watchdog, answer_of, folder, refusal};
 
 /// The service key of the tests.
 pub const KEY: &str = "a-service-key-of-the-stories-0123456789";
@@ -61,7 +61,7 @@ impl PipelineSetup {
         let deadline = Instant::now() + START;
         while !fs::read_to_string(&out).unwrap().ends_with('\n') {
             let ended = running.child.as_mut().unwrap().try_wait().unwrap();
-            assert!(ended.is_none() && Instant::now() < deadline, "it does not start: {}", running.read_log());
+            assert!(ended.is_none() && Instant::now() < deadline, "it does not start: {}", running.written_log());
             std::thread::sleep(Duration::from_millis(5));
         }
         running
@@ -105,7 +105,21 @@ impl RunningPipeline {
         Client::at(self.url.clone())
     }
 
+    /// Returns the log with all lines of before, which are written a moment later. Its filter must let requests be logged.
     pub fn read_log(&self) -> String {
+        static MARKS: AtomicU32 = AtomicU32::new(0);
+        let mark = format!("mark-{}", MARKS.fetch_add(1, Ordering::Relaxed));
+        let address = self.url.trim_start_matches("http://").parse().unwrap();
+        answer_of(address, &format!("GET /health/live HTTP/1.1\r\nhost: x\r\nx-request-id: {mark}")).unwrap();
+        let deadline = Instant::now() + START;
+        while !self.written_log().contains(&mark) {
+            assert!(Instant::now() < deadline, "the log lacks lines: {}", self.written_log());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.written_log()
+    }
+
+    fn written_log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
@@ -136,7 +150,7 @@ impl RunningPipeline {
 impl Drop for RunningPipeline {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            println!("--- the log of the pipeline service:\n{}---", self.read_log());
+            println!("--- the log of the pipeline service:\n{}---", self.written_log());
         }
         self.end();
     }

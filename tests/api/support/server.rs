@@ -109,7 +109,8 @@ impl ServerSetup {
         // The tests' own settings have no such lines.
         let filter =
             command.get_envs().find(|(name, _)| *name == "COLLOQUY__LOG__FILTER").and_then(|(_, filter)| filter);
-        let logs_requests = filter.is_some_and(|filter| filter.to_string_lossy().contains("info"));
+        let filter = filter.map_or_else(Default::default, |filter| filter.to_string_lossy());
+        let logs_requests = ["info", "debug", "trace"].iter().any(|level| filter.contains(level));
         command.stdin(Stdio::null()).stdout(File::create(&out).unwrap()).stderr(File::create(&log).unwrap());
         let child = command.spawn().unwrap();
         let watchdog = Watchdog::over(child.id(), self.shared.then_some(self.data.as_path()));
@@ -283,32 +284,36 @@ impl Server {
         }
     }
 
-    /// Returns the log with the lines of all requests that were answered before.
+    /// Returns the log with all lines of before. They are written a moment later, in their order.
     pub fn read_log(&self) -> String {
         static MARKS: AtomicU32 = AtomicU32::new(0);
-        let read = || fs::read_to_string(&self.log).unwrap_or_default();
-        if !self.logs_requests {
-            return read();
-        }
-        // Those lines are written a moment after the responses, in their order: the last one is this request's.
         let mark = format!("mark-{}", MARKS.fetch_add(1, Ordering::Relaxed));
-        if self.answer_of(&format!("GET /health/live HTTP/1.1\r\nhost: x\r\nx-request-id: {mark}")).is_none() {
-            return read();
-        }
         let deadline = Instant::now() + START;
         loop {
-            let log = read();
-            if log.contains(&mark) {
-                return log;
+            let is_written = if self.logs_requests {
+                // The last line is this request's.
+                let head = format!("GET /health/live HTTP/1.1\r\nhost: x\r\nx-request-id: {mark}");
+                let is_gone = answer_of(self.public, &head).is_none();
+                is_gone || self.written_log().contains(&mark)
+            } else {
+                let figures = answer_of(self.internal, "GET /metrics HTTP/1.1\r\nhost: x");
+                figures.is_none_or(|figures| figures.contains("\ncolloquy_log_waiting 0\n"))
+            };
+            if is_written {
+                return self.written_log();
             }
-            assert!(Instant::now() < deadline, "the log lacks a request: {log}");
-            std::thread::sleep(Duration::from_millis(1));
+            assert!(Instant::now() < deadline, "the log lacks lines: {}", self.written_log());
+            std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    fn written_log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
     }
 
     /// Prints the last 40 lines of its log, to explain a failed test.
     pub fn print_log(&self) {
-        let said = self.read_log();
+        let said = self.written_log();
         let lines: Vec<&str> = said.lines().collect();
         println!("--- the server's log ({:?}), its end:", self.kind);
         lines.iter().skip(lines.len().saturating_sub(40)).for_each(|line| println!("{line}"));
@@ -318,25 +323,14 @@ impl Server {
     pub fn wait_until_ready(&self) {
         let deadline = Instant::now() + START;
         while !self.answers_ready() {
-            assert!(Instant::now() < deadline, "the server is not ready:\n{}", self.read_log());
+            assert!(Instant::now() < deadline, "the server is not ready:\n{}", self.written_log());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
     fn answers_ready(&self) -> bool {
-        let answer = self.answer_of("GET /health/ready HTTP/1.1\r\nhost: x");
+        let answer = answer_of(self.public, "GET /health/ready HTTP/1.1\r\nhost: x");
         answer.is_some_and(|answer| answer.starts_with("HTTP/1.1 200"))
-    }
-
-    /// Sends a request with this head over a plain socket, because the HTTP client needs a test's runtime. `None`: there
-    /// is no answer.
-    fn answer_of(&self, head: &str) -> Option<String> {
-        use std::io::Read;
-        let mut stream = std::net::TcpStream::connect(self.public).ok()?;
-        stream.write_all(format!("{head}\r\nconnection: close\r\n\r\n").as_bytes()).ok()?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).ok()?;
-        answer.starts_with("HTTP/1.1").then_some(answer)
     }
 
     fn end(&mut self) {
@@ -347,6 +341,17 @@ impl Server {
             self.watchdog.dismiss();
         }
     }
+}
+
+/// Sends a request with this head over a plain socket, because the HTTP client needs a test's runtime. `None`: there is no
+/// answer.
+pub(super) fn answer_of(address: SocketAddr, head: &str) -> Option<String> {
+    use std::io::Read;
+    let mut stream = std::net::TcpStream::connect(address).ok()?;
+    stream.write_all(format!("{head}\r\nconnection: close\r\n\r\n").as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    answer.starts_with("HTTP/1.1").then_some(answer)
 }
 
 impl Drop for Server {

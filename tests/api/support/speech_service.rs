@@ -36,6 +36,8 @@ pub enum Trouble {
     Slow,
     /// No answer for a minute.
     Silent,
+    /// No answer until [`FakeSpeechService::release`].
+    Held,
 }
 
 /// The fields of a request that came with the right key.
@@ -45,6 +47,7 @@ pub type SentForm = BTreeMap<String, Vec<u8>>;
 struct ServiceState {
     troubles: VecDeque<Trouble>,
     forms: Vec<SentForm>,
+    is_released: bool,
 }
 
 /// A running fake service. It stops when this value is dropped.
@@ -88,6 +91,11 @@ impl FakeSpeechService {
         self.state().troubles.len()
     }
 
+    /// Has held requests answered.
+    pub fn release(&self) {
+        self.state().is_released = true;
+    }
+
     /// Returns the requests that came with the right key.
     pub fn forms(&self) -> Vec<SentForm> {
         self.state().forms.clone()
@@ -129,6 +137,12 @@ async fn transcribe(request: HttpRequest, form: Multipart, state: web::Data<Mute
         }
         Some(Trouble::Silent) => {
             actix_web::rt::time::sleep(Duration::from_secs(60)).await;
+            HttpResponse::Ok().json(answer)
+        }
+        Some(Trouble::Held) => {
+            while !state.lock().unwrap().is_released {
+                actix_web::rt::time::sleep(Duration::from_millis(20)).await;
+            }
             HttpResponse::Ok().json(answer)
         }
     }

@@ -9,6 +9,7 @@ mod http;
 mod kills;
 mod making;
 mod proposals;
+mod turns;
 mod waiting;
 mod weaving;
 

@@ -6,7 +6,7 @@ use super::fields::{field_named, is_heading};
 use super::notes::ImportNotes;
 use super::tokens::ReqifTokens;
 use super::xhtml::XhtmlText;
-use crate::import::bounds::{MAX_DEFINITIONS, MAX_ITEMS, MAX_RELATIONS, MAX_VALUES, Tally, name};
+use crate::import::bounds::{MAX_DEFINITIONS, MAX_ITEMS, MAX_RELATIONS, MAX_VALUES, UpperBound, name};
 use crate::import::xml::{XmlElement, XmlToken};
 use crate::import::{ImportFault, quoted};
 use crate::reqif::ReqifField;
@@ -29,19 +29,19 @@ pub(super) struct ReqifContent {
 
 /// How many parts of each kind all documents may have together.
 struct ContentBounds {
-    definitions: Tally,
-    objects: Tally,
-    values: Tally,
-    relations: Tally,
+    definitions: UpperBound,
+    objects: UpperBound,
+    values: UpperBound,
+    relations: UpperBound,
 }
 
 impl Default for ReqifContent {
     fn default() -> Self {
         let bounds = ContentBounds {
-            definitions: Tally::up_to(MAX_DEFINITIONS, "The file has more than {} types, attributes and words."),
-            objects: Tally::up_to(MAX_ITEMS, "The file has more than {} objects."),
-            values: Tally::up_to(MAX_VALUES, "The file has more than {} values."),
-            relations: Tally::up_to(MAX_RELATIONS, "The file has more than {} relations."),
+            definitions: UpperBound::up_to(MAX_DEFINITIONS, "The file has more than {} types, attributes and words."),
+            objects: UpperBound::up_to(MAX_ITEMS, "The file has more than {} objects."),
+            values: UpperBound::up_to(MAX_VALUES, "The file has more than {} values."),
+            relations: UpperBound::up_to(MAX_RELATIONS, "The file has more than {} relations."),
         };
         Self {
             words: HashMap::new(),
@@ -281,7 +281,7 @@ impl ReqifContent {
 /// A value with the identifier of its attribute. Each word of an enumeration counts as one.
 fn value(
     tokens: &mut ReqifTokens<'_>,
-    values: &mut Tally,
+    values: &mut UpperBound,
     mut element: XmlElement,
 ) -> Result<(String, RawValue), ImportFault> {
     values.count().map_err(|message| tokens.fault(message))?;

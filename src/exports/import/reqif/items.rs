@@ -40,7 +40,7 @@ pub(super) fn imported(mut content: ReqifContent) -> Result<Imported, ImportFaul
 }
 
 /// What the objects of one type have in common. It is found out once: every object would go through all attributes of its type.
-struct ObjectType {
+struct ReqifObjectType {
     is_story: bool,
     /// The fields that an object of it has a place for.
     places: HashSet<ReqifField>,
@@ -49,9 +49,9 @@ struct ObjectType {
 }
 
 /// By the identifier of the type.
-fn object_types(content: &ReqifContent) -> HashMap<String, ObjectType> {
+fn object_types(content: &ReqifContent) -> HashMap<String, ReqifObjectType> {
     let types = content.object_types.iter().map(|(identifier, head)| {
-        let mut object_type = ObjectType {
+        let mut object_type = ReqifObjectType {
             is_story: is_user_story_type(&head.name),
             places: HashSet::new(),
             defaults: HashMap::new(),
@@ -99,7 +99,7 @@ enum FieldSource<'a> {
 
 impl<'a> ObjectFields<'a> {
     /// Nothing where the object is a heading.
-    fn of(content: &mut ReqifContent, object_type: Option<&'a ObjectType>, object: &'a RawObject) -> Option<Self> {
+    fn of(content: &mut ReqifContent, object_type: Option<&'a ReqifObjectType>, object: &'a RawObject) -> Option<Self> {
         let ReqifContent { attributes, notes, .. } = content;
         let mut this = Self { object, places: HashSet::new(), values: HashMap::new() };
         let mut heading = None;
@@ -148,11 +148,7 @@ impl<'a> ObjectFields<'a> {
         Some(this)
     }
 
-    fn requirement(
-        &self,
-        content: &mut ReqifContent,
-        budget: &mut ItemBudget,
-    ) -> Result<ImportedRequirement, String> {
+    fn requirement(&self, content: &mut ReqifContent, budget: &mut ItemBudget) -> Result<ImportedRequirement, String> {
         Ok(ImportedRequirement {
             id: self.id(),
             code: self.text(content, budget, ReqifField::Code)?.map(name).transpose()?,

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::super::bounds::{BoundedArchive, MAX_PARTS, MAX_SHARED_TEXTS, MAX_UNPACKED_BYTES, Tally};
-use super::super::{ImportFault, LONGEST_PLACE, cut};
+use super::super::bounds::{BoundedArchive, MAX_PARTS, MAX_SHARED_TEXTS, MAX_UNPACKED_BYTES, UpperBound};
 use super::super::xml::XmlToken;
+use super::super::{ImportFault, LONGEST_PLACE, cut};
 use super::tokens::PartTokens;
 
 /// As many as Excel has.
@@ -181,13 +181,9 @@ impl RichText {
     }
 }
 
-fn sheet_paths(
-    workbook: &[u8],
-    relations: &[u8],
-    elements: &mut usize,
-) -> Result<Vec<(String, String)>, ImportFault> {
+fn sheet_paths(workbook: &[u8], relations: &[u8], elements: &mut usize) -> Result<Vec<(String, String)>, ImportFault> {
     let mut targets: HashMap<String, String> = HashMap::new();
-    let mut parts = Tally::up_to(MAX_PARTS, "The workbook names more than {} parts.");
+    let mut parts = UpperBound::up_to(MAX_PARTS, "The workbook names more than {} parts.");
     let mut tokens = PartTokens::of(RELATIONS, relations, *elements);
     while let Some(token) = tokens.next()? {
         if let XmlToken::Start(element) = token
@@ -222,7 +218,7 @@ fn sheet_paths(
 
 fn shared_strings(part: &[u8], elements: &mut usize) -> Result<Vec<String>, ImportFault> {
     let mut tokens = PartTokens::of(SHARED_STRINGS, part, *elements);
-    let mut texts = Tally::up_to(MAX_SHARED_TEXTS, "The workbook has more than {} texts.");
+    let mut texts = UpperBound::up_to(MAX_SHARED_TEXTS, "The workbook has more than {} texts.");
     let mut strings = Vec::new();
     let mut current = RichText::default();
     while let Some(token) = tokens.next()? {

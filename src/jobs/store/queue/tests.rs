@@ -237,7 +237,7 @@ async fn whoever_lost_a_job_says_nothing_of_it_any_more() {
                     Ok::<_, DbError>([
                         store::renew(conn, first, noon()).await?,
                         store::again(conn, first, "late", noon(), noon()).await?,
-                        store::give_back(conn, first).await?,
+                        store::give_back(conn, first, noon()).await?,
                         store::give_up(conn, first, 1, "late", noon()).await?,
                         store::done(conn, first).await?,
                     ])
@@ -374,7 +374,7 @@ async fn an_attempt_that_is_given_back_does_not_count_and_one_that_was_lost_does
     on_both(async |db| {
         let id = add(&db, "", noon()).await;
         let first = claimed(&db, vec![id]).await.remove(0).held();
-        assert_eq!(db.write(move |conn| Box::pin(store::give_back(conn, first))).await, Ok(true));
+        assert_eq!(db.write(move |conn| Box::pin(store::give_back(conn, first, noon()))).await, Ok(true));
         assert_eq!(rows(&db).await, [(1, 0, true, None)]);
         claimed(&db, vec![id]).await;
         assert_eq!(db.write(|conn| Box::pin(store::free_page(conn))).await, Ok(1));
@@ -382,7 +382,7 @@ async fn an_attempt_that_is_given_back_does_not_count_and_one_that_was_lost_does
         // What was freed meanwhile is not given back a second time.
         let third = claimed(&db, vec![id]).await.remove(0).held();
         assert_eq!(db.write(|conn| Box::pin(store::free_page(conn))).await, Ok(1));
-        assert_eq!(db.write(move |conn| Box::pin(store::give_back(conn, third))).await, Ok(false));
+        assert_eq!(db.write(move |conn| Box::pin(store::give_back(conn, third, noon()))).await, Ok(false));
         assert_eq!(rows(&db).await, [(3, 2, true, None)]);
     })
     .await;

@@ -178,10 +178,11 @@ async fn must_have_result(
     run_id: Option<Id<Run>>,
 ) -> Result<(), ApiError> {
     let Some(run_id) = run_id else { return Ok(()) };
-    let found = dashboards::stored(conn, project_id, Some(run_id)).await?;
-    match found {
-        Some(_) => Ok(()),
-        None => Err(ApiError::field("runId", Reason::InvalidValue, "This must be a run of the project with a result.")),
+    let sentence = "This must be a run of the project with a result.";
+    match dashboards::run_with_result(conn, project_id, Some(run_id)).await {
+        Ok(_) => Ok(()),
+        Err(missing) if missing.code.status < 500 => Err(ApiError::field("runId", Reason::InvalidValue, sentence)),
+        Err(failed) => Err(failed),
     }
 }
 

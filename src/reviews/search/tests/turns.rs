@@ -34,7 +34,7 @@ async fn two_projects(db: &Db) -> [Id<ids::Project>; 2] {
 
 /// A document of so many passages, each of which has the word that its number names.
 async fn document(db: &Db, project_id: Id<ids::Project>, name: &str, passages: usize) -> Id<ids::Document> {
-    let paragraph = |number: usize| format!("{name}word{number} {}\n", "filling words ".repeat(75));
+    let paragraph = |number: usize| format!("{name}word{number} {}\n", "filling words ".repeat(50));
     let text: String = (0..passages).map(paragraph).collect();
     let source = json!({
         "text": text.trim_end(), "pages": [], "sections": [], "cues": [], "blocks": [], "language": null, "readerVersion": "1",
