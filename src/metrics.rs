@@ -3,6 +3,7 @@
 //!
 //! The recorder stores a metric for ever under each set of its labels, so every label must have a closed set of values.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use actors::mailbox_metrics::MailboxMetrics;
@@ -151,12 +152,21 @@ pub const DESCRIBED: [DescribedMetric; 37] = {
     ]
 };
 
-/// Installs the recorder of this process, with a description of each metric.
+/// The recorder of this process, which can have no other.
+static INSTALLED: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
+
+/// Installs the recorder of this process, with a description of each metric, unless that was done before.
 ///
 /// # Errors
-/// A recorder is installed already.
+/// Another recorder is installed already.
 pub fn install() -> Result<PrometheusHandle, BuildError> {
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(handle) = &*installed {
+        return Ok(handle.clone());
+    }
     let handle = recorder()?.install_recorder()?;
+    *installed = Some(handle.clone());
+    drop(installed);
     for DescribedMetric { name, kind, help, .. } in DESCRIBED {
         match kind {
             MetricKind::Counter => metrics::describe_counter!(name, help),

@@ -170,7 +170,7 @@ pub fn public() -> Vec<Operation> {
             DELETE "/api/projects/{projectId}/review-invitations/{invitationId}" "revokeReviewInvitation" reviews::invitations::routes::revoke => 200 [404, 409] "Revoke a review invitation and its access" message "Review invitation revoked; its access has ended.";
             GET "/api/review-invitations/{token}" "previewReviewInvitation" reviews::invitations::routes::preview => 200 [404, 410] "Preview a review invitation" message "Review invitation retrieved.";
             POST "/api/review-invitations/{token}/accept" "acceptReviewInvitation" reviews::invitations::routes::accept => 200 [404, 409, 410] "Accept a review invitation" message "Review invitation accepted; use the review token for the review.";
-            GET "/api/project-review/dashboard" "getReviewDashboard" reviews::stakeholder_dashboard::routes::dashboard => 200 [304, 410] "Get the dashboard of a review" message "Review dashboard retrieved.";
+            GET "/api/project-review/dashboard" "getReviewDashboard" reviews::stakeholder_dashboard::routes::dashboard => 200 [304, 409, 410] "Get the dashboard of a review" message "Review dashboard retrieved.";
             GET "/api/project-review/feedback" "listFeedbackByReviewToken" reviews::feedback::routes::list_own => 200 [410] "List the reviewer's own feedback" message "Your feedback retrieved.";
             POST "/api/project-review/feedback" "submitFeedback" reviews::feedback::routes::submit_as_reviewer => 201 [403, 404, 409, 410] "Submit feedback as a reviewer" message "Feedback submitted; thank you.";
             GET "/api/projects/{projectId}/feedback" "listProjectFeedback" reviews::feedback::routes::list => 200 [404] "List a project's feedback" message "Project feedback retrieved.";
@@ -182,13 +182,13 @@ pub fn public() -> Vec<Operation> {
             PUT "/api/projects/{projectId}/glossary" "replaceProjectGlossary" glossary::routes::replace => 200 [404, 409, 412] "Replace the entries of a project's glossary" message "Glossary replaced.";
         }
         "Trace and search" in reviews {
-            GET "/api/projects/{projectId}/trace-matrix" "getTraceMatrix" trace::routes::matrix => 200 [304, 404] "Get a project's trace matrix" message "Trace matrix retrieved.";
+            GET "/api/projects/{projectId}/trace-matrix" "getTraceMatrix" trace::routes::matrix => 200 [304, 404, 409] "Get a project's trace matrix" message "Trace matrix retrieved.";
             GET "/api/projects/{projectId}/search" "searchProject" search::routes::search => 200 [404] "Search a project" message "Search results retrieved.";
         }
         "Baselines" in reviews {
             POST "/api/projects/{projectId}/baselines" "createBaseline" baselines::routes::create => 201 [404, 409] "Take a baseline of a project" message "Baseline taken.";
             GET "/api/projects/{projectId}/baselines" "listBaselines" baselines::routes::list => 200 [404] "List a project's baselines" message "Baselines retrieved.";
-            GET "/api/projects/{projectId}/baselines/{baselineId}/comparison" "compareBaseline" baselines::routes::compare => 200 [404] "Compare a baseline with another one or with the present" message "Baseline compared.";
+            GET "/api/projects/{projectId}/baselines/{baselineId}/comparison" "compareBaseline" baselines::routes::compare => 200 [404, 409] "Compare a baseline with another one or with the present" message "Baseline compared.";
         }
         "Tracker Integration" in trackers {
             POST "/api/projects/{projectId}/tracker/connection" "startTrackerConnection" connections::routes::start => 201 [404, 409, 502, 503] "Connect a project to an issue tracker" message "Tracker connection started.";

@@ -196,7 +196,7 @@ mod tests {
         });
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_loop_that_panics_begins_anew_until_the_server_stops() {
         let tasks = Tasks::on(tokio::runtime::Handle::current());
         let (told, mut heard) = mpsc::unbounded_channel();
@@ -208,12 +208,12 @@ mod tests {
             }
         });
         let (first, second) = (heard.recv().await.unwrap(), heard.recv().await.unwrap());
-        assert_eq!(second.duration_since(first), super::ANEW);
+        assert!(second.duration_since(first) >= super::ANEW);
         assert!(tasks.end(Duration::from_millis(1)).await, "it doesn't pause while the server stops");
         assert!(heard.recv().await.is_none());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_loop_that_returns_has_ended() {
         let tasks = Tasks::on(tokio::runtime::Handle::current());
         let (told, mut heard) = mpsc::unbounded_channel();

@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+use super::Db;
 use super::conn::Conn;
 use super::error::DbError;
-use super::Db;
 
 /// How long a result counts.
 const FRESH: Duration = Duration::from_secs(1);

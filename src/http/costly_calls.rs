@@ -82,7 +82,8 @@ impl CostlyCalls {
         self.rate.take(&account.to_string())?;
         let busy = || ApiError::too_many(Duration::from_secs(1));
         let (place, turns) = self.place(project_id).ok_or_else(busy)?;
-        let turn = timeout(self.wait, turns.acquire_owned()).await.map_err(|_late| busy())?.map_err(ApiError::internal)?;
+        let turn =
+            timeout(self.wait, turns.acquire_owned()).await.map_err(|_late| busy())?.map_err(ApiError::internal)?;
         Ok(CostlyCall { _held: Arc::new(HeldTurn { _turn: turn, _place: place }) })
     }
 
@@ -119,10 +120,7 @@ impl CostlyCall {
     ///
     /// # Errors
     /// 500 if it panics.
-    pub async fn compute<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ApiError> {
+    pub async fn compute<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
         let held = self.clone();
         let work = move || {
             let done = work();

@@ -215,7 +215,7 @@ mod tests {
         let spools = Spools { room: Budget::of(4 * PIECE_BYTES), ..spools };
         let mut writer = spools.begin("ada".to_owned());
         writer.write_all(&vec![7; PIECE_BYTES]).unwrap();
-        assert!(writer.write_all(&vec![7; PIECE_BYTES]).is_err());
+        assert!(writer.write_all(&vec![7; PIECE_BYTES + 1]).is_err());
         assert!(spools.begin("bob".to_owned()).write_all(&vec![7; PIECE_BYTES]).is_ok());
     }
 }

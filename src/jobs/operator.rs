@@ -69,12 +69,7 @@ pub async fn latest_error(db: &Db, kind: &'static str) -> Result<Option<String>,
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn list_for_admin(
-    db: &Db,
-    failed_only: bool,
-    after: Id<Job>,
-    limit: i64,
-) -> Result<Vec<ListedJob>, DbError> {
+pub async fn list_for_admin(db: &Db, failed_only: bool, after: Id<Job>, limit: i64) -> Result<Vec<ListedJob>, DbError> {
     db.read(move |conn| Box::pin(store::listed(conn, failed_only, after, limit))).await
 }
 
@@ -118,7 +113,8 @@ pub async fn discard(db: &Db, which: Which, now: Time) -> Result<DiscardedJobs, 
     let mut after = Id::from_uuid(uuid::Uuid::nil());
     loop {
         let which = which.clone();
-        let page = db.write(move |conn| Box::pin(async move { store::discard_failed(conn, &which, after).await })).await?;
+        let page =
+            db.write(move |conn| Box::pin(async move { store::discard_failed(conn, &which, after).await })).await?;
         discarded.failed += page.len();
         match page.last() {
             Some(last) => after = *last,

@@ -29,8 +29,8 @@ pub use queue::{
     DueJobs, DueQuery, HeldJob, OfKey, again, claim, done, find_due, give_back, give_up, renew, save_progress,
 };
 pub use upkeep::{
-    Leased, ListedJob, Which, discard_failed, discard_unfinished, fail_unknown_kinds, free, free_page, is_waiting, leased,
-    listed, requeue, reschedule, withdraw,
+    Leased, ListedJob, Which, discard_failed, discard_unfinished, fail_unknown_kinds, free, free_page, is_waiting,
+    leased, listed, requeue, reschedule, withdraw,
 };
 
 #[derive(Queryable, Selectable, Insertable)]

@@ -18,7 +18,8 @@ use super::mail::{
     Delivered, EmailBlock, EmailKind, Locale, Outbox, OutgoingEmail, QueuedEmail, SendEmail, SendEmailHandler,
 };
 use super::{
-    Handler, Handlers, Job, JobError, JobOutcome, JobPayload, Jobs, Turns, WorkerContext, enqueue, enqueue_in_turn, work,
+    Handler, Handlers, Job, JobError, JobOutcome, JobPayload, Jobs, Turns, WorkerContext, enqueue, enqueue_in_turn,
+    work,
 };
 use crate::clients::mail::{EmailInTransit, Mail, SendError};
 use crate::db::{Conn, Db, DbError, DbSettings};

@@ -47,7 +47,11 @@ impl LogOutput {
     ///
     /// # Errors
     /// The thread can't be started.
-    pub(super) fn start(sink: impl Write + Send + 'static, format: LogFormat, clock: Arc<dyn Clock>) -> io::Result<Self> {
+    pub(super) fn start(
+        sink: impl Write + Send + 'static,
+        format: LogFormat,
+        clock: Arc<dyn Clock>,
+    ) -> io::Result<Self> {
         let (orders, received) = channel();
         let backlog = Arc::<Backlog>::default();
         let writer = LogWriter::new(sink, received, Arc::clone(&backlog), format, clock);

@@ -65,7 +65,7 @@ impl RefusedCalls {
 pub(super) struct LeftOut(BTreeMap<u16, u64>);
 
 #[derive(Serialize)]
-struct JsonLine<'a> {
+struct LeftOutLine<'a> {
     timestamp: Time,
     level: &'static str,
     message: &'static str,
@@ -84,7 +84,7 @@ impl LeftOut {
             LogFormat::Json => {
                 let level = Level::INFO.as_str();
                 let line =
-                    JsonLine { timestamp: at, level, message: MESSAGE, left_out, statuses: &self.0, target: TARGET };
+                    LeftOutLine { timestamp: at, level, message: MESSAGE, left_out, statuses: &self.0, target: TARGET };
                 serde_json::to_writer(&mut *text, &line).map_err(std::io::Error::from)
             }
             LogFormat::Text => {

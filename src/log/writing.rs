@@ -33,11 +33,11 @@ pub(super) struct LogWriter<W> {
     clock: Arc<dyn Clock>,
     refused: RefusedCalls,
     /// What is written next.
-    batch: Batch,
+    batch: LogBatch,
 }
 
 #[derive(Default)]
-struct Batch {
+struct LogBatch {
     text: Vec<u8>,
     /// What the text stands for in the backlog.
     lines: usize,
@@ -55,7 +55,7 @@ impl<W: Write> LogWriter<W> {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let lines = LineSink { sink, lost: 0, is_torn: false };
-        Self { lines, orders, backlog, format, clock, refused: RefusedCalls::default(), batch: Batch::default() }
+        Self { lines, orders, backlog, format, clock, refused: RefusedCalls::default(), batch: LogBatch::default() }
     }
 
     /// Writes until the output is dropped. After a panic the log goes on with the next lines.
@@ -129,7 +129,7 @@ impl<W: Write> LogWriter<W> {
     }
 
     fn end_batch(&mut self) {
-        let Batch { text, lines, bytes, requests, flushing } = &mut self.batch;
+        let LogBatch { text, lines, bytes, requests, flushing } = &mut self.batch;
         self.backlog.lines.fetch_sub(std::mem::take(lines), Ordering::Relaxed);
         self.backlog.bytes.fetch_sub(std::mem::take(bytes), Ordering::Relaxed);
         self.backlog.requests.fetch_sub(std::mem::take(requests), Ordering::Relaxed);
@@ -200,7 +200,7 @@ impl<W: Write> LineSink<W> {
 /// A line about lines that are missing.
 fn note_of_lost(lost: u64, at: Time, format: LogFormat) -> Vec<u8> {
     #[derive(Serialize)]
-    struct JsonLine {
+    struct LostLine {
         timestamp: Time,
         level: &'static str,
         message: &'static str,
@@ -210,7 +210,7 @@ fn note_of_lost(lost: u64, at: Time, format: LogFormat) -> Vec<u8> {
     const MESSAGE: &str = "lines of the log were lost: they could not be written, or not fast enough";
     let mut line = match format {
         LogFormat::Json => {
-            let line = JsonLine { timestamp: at, level: "WARN", message: MESSAGE, lost, target: TARGET };
+            let line = LostLine { timestamp: at, level: "WARN", message: MESSAGE, lost, target: TARGET };
             serde_json::to_vec(&line).unwrap_or_default()
         }
         LogFormat::Text => format!("{at}  WARN {TARGET}: {MESSAGE} lost={lost}").into_bytes(),

@@ -129,7 +129,8 @@ mod tests {
 
     #[tokio::test]
     async fn where_the_free_space_can_not_be_told_nothing_is_refused() {
-        let nowhere = FreeSpace::new(vec![PathBuf::from("/nowhere/at/all")], &Storage { reserve_mib: 1, live_reserve_mib: 1 });
+        let nowhere =
+            FreeSpace::new(vec![PathBuf::from("/nowhere/at/all")], &Storage { reserve_mib: 1, live_reserve_mib: 1 });
         assert!(nowhere.free().await.is_none() && nowhere.grant(UploadPurpose::Usual, 1).await.is_ok());
     }
 }

@@ -51,7 +51,8 @@ impl Quotas {
     pub fn new(config: &Config, db: Db) -> Self {
         let mut folders = vec![config.server.data.clone()];
         let embedded = config.database.url.strip_prefix("sqlite://").map(PathBuf::from);
-        folders.extend(embedded.and_then(|file| file.parent().map(PathBuf::from)));
+        let beside = embedded.and_then(|file| file.parent().map(PathBuf::from));
+        folders.extend(beside.filter(|folder| !folder.as_os_str().is_empty()));
         Self(Arc::new(QuotasParts {
             settings: config.quotas.clone(),
             db,

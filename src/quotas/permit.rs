@@ -9,8 +9,8 @@ use super::tally::{HeldQuota, WantedQuota};
 use crate::http::error::ApiError;
 use crate::http::form::StoragePermit;
 
-/// How much is held at once of an upload that does not say its size.
-const STEP: u64 = 1024 * 1024;
+/// How much is held at once of an upload that does not say its size: the rest of it is nobody else's meanwhile.
+const STEP: u64 = 64 * 1024;
 /// A form has at most so much around its file, or it is measured as it arrives.
 const AROUND_A_FILE: u64 = 64 * 1024;
 
@@ -20,6 +20,8 @@ pub struct QuotaPermit {
     quotas: Quotas,
     payer: Payer,
     purpose: UploadPurpose,
+    /// The size that the client announced, with what is around the file.
+    announced: Option<u64>,
     /// How many bytes it covers.
     covered: u64,
     /// Of each quota that counts.
@@ -43,7 +45,7 @@ impl Quotas {
         purpose: UploadPurpose,
         announced: Option<u64>,
     ) -> Result<QuotaPermit, ApiError> {
-        let mut permit = QuotaPermit { quotas: self.clone(), payer, purpose, covered: 0, held: Vec::new() };
+        let mut permit = QuotaPermit { quotas: self.clone(), payer, purpose, announced, covered: 0, held: Vec::new() };
         let least = announced.map_or(1, |bytes| bytes.saturating_sub(AROUND_A_FILE).max(1));
         permit.grow(least, least).await?;
         Ok(permit)
@@ -134,7 +136,10 @@ impl StoragePermit for QuotaPermit {
     async fn cover(&mut self, size: u64) -> Result<(), ApiError> {
         match size.checked_sub(self.covered) {
             None | Some(0) => Ok(()),
-            Some(least) => self.grow(least, STEP).await,
+            Some(least) => {
+                let most = self.announced.map_or(STEP, |announced| announced.saturating_sub(self.covered));
+                self.grow(least, most).await
+            }
         }
     }
 

@@ -63,7 +63,8 @@ pub async fn used(conn: &mut Conn, key: QuotaKey) -> Result<(u64, Option<u64>), 
             (format!("SELECT {PROJECT_BYTES} AS used, quota_bytes AS quota FROM projects WHERE id = $1"), id.uuid())
         }
         QuotaKey::AccountBytes(id) => {
-            let bytes = format!("SELECT CAST(COALESCE(SUM({PROJECT_BYTES}), 0) AS BIGINT) FROM projects WHERE owner_id = $1");
+            let bytes =
+                format!("SELECT CAST(COALESCE(SUM({PROJECT_BYTES}), 0) AS BIGINT) FROM projects WHERE owner_id = $1");
             (format!("SELECT ({bytes}) AS used, (SELECT quota_bytes FROM users WHERE id = $1) AS quota"), id.uuid())
         }
         QuotaKey::InstallationBytes => {

@@ -65,7 +65,13 @@ impl Tallies {
     ///
     /// # Errors
     /// [`QuotaRefusal`] as an `ApiError` where it does not fit; otherwise the database error.
-    pub async fn hold(&self, db: &Db, key: QuotaKey, limit: Option<u64>, wanted: WantedQuota) -> Result<HeldQuota, ApiError> {
+    pub async fn hold(
+        &self,
+        db: &Db,
+        key: QuotaKey,
+        limit: Option<u64>,
+        wanted: WantedQuota,
+    ) -> Result<HeldQuota, ApiError> {
         let tally = self.tally(key);
         let mut sum = tally.sum.lock().await;
         let known = sum.filter(|sum| sum.at.elapsed() < AGE);

@@ -35,7 +35,7 @@ fn at(analysed: Analysed, server: &Server) -> Analysed {
 async fn ended(analysed: &Analysed) -> Value {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
-        let export = analysed.ada.client.get(analysed.at("/exports")).await.is(200).data()["items"][0].clone();
+        let export = analysed.dashboard().await["exports"][0].clone();
         if matches!(export["status"].as_str(), Some("READY" | "FAILED")) {
             return export;
         }

@@ -1,7 +1,7 @@
 //! The dashboard of the newest run with the items as they are now: what people changed or accepted since stands in the place of
 //! what was stored. Items that changed are in memory one at a time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use actors::ids::Id;
 use actors::run::Run;
@@ -222,19 +222,6 @@ pub fn shown(
         decisions: parts.decisions,
     };
     take(&dashboard)
-}
-
-/// The ids of the items that a result shows.
-///
-/// # Errors
-/// 500 for a stored result or item that can't be parsed.
-pub fn shown_ids(CurrentResult { stored, run_id, changed }: CurrentResult<'_>) -> Result<BTreeSet<Uuid>, ApiError> {
-    let parts: StoredParts<'_> = serde_json::from_str(stored).map_err(ApiError::internal)?;
-    let bodies = parts.requirements.iter().chain(&parts.user_stories);
-    let ids = bodies.map(|body| serde_json::from_str::<Identified>(body.get()).map(|one| one.id));
-    let mut ids = ids.collect::<serde_json::Result<BTreeSet<Uuid>>>().map_err(ApiError::internal)?;
-    ids.extend(changed.iter().filter(|(_, item)| item.run_id == run_id).map(|(_, item)| item.id));
-    Ok(ids)
 }
 
 /// Parses what a filter keeps of a result, if it has at most `most` bytes.

@@ -1,6 +1,5 @@
 //! The dashboard operation.
 
-use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
 use actors::ids::{self, Id};
@@ -8,7 +7,6 @@ use actors::run::Run;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
-use uuid::Uuid;
 
 use super::current::{self, CurrentResult, Unparsed};
 use super::filter::DashboardFilter;
@@ -196,21 +194,6 @@ pub async fn stored(
     StoredDashboard::of(state, run_id, result, changed).await.map(Some)
 }
 
-/// Returns the ids of the items that the dashboard of a run shows; none if it has no result.
-///
-/// # Errors
-/// Only database errors, or 500 for a stored result that can't be parsed.
-pub async fn shown_ids(
-    state: &Analysis,
-    project_id: Id<ids::Project>,
-    run_id: Id<Run>,
-) -> Result<BTreeSet<Uuid>, ApiError> {
-    let Some(found) = stored(state, project_id, Some(run_id)).await? else { return Ok(BTreeSet::new()) };
-    let text = found.text(state).await?;
-    let ids = spawn_blocking(move || current::shown_ids(found.current(&text)));
-    ids.await.map_err(ApiError::internal)?
-}
-
 /// Returns the stored result of a run as it is stored, for those who parse it elsewhere, and whether the dashboard also shows the
 /// items of the run that people accepted since: that of the newest run does. `None` if the run has no result.
 ///
@@ -223,7 +206,7 @@ pub async fn unparsed(
 ) -> Result<Option<(String, bool)>, DbError> {
     let newest = store::newest_successful(conn, project_id).await?;
     let is_newest = newest.is_some_and(|run| run.id == run_id);
-    Ok(results::result(conn, run_id).await?.map(|stored| (stored.result, is_newest)))
+    Ok(results::result_text(conn, run_id).await?.map(|text| (text, is_newest)))
 }
 
 /// Finds the run whose dashboard is meant: the given one, or the newest successful one. `None` if no run of the project was

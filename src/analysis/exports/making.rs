@@ -180,8 +180,9 @@ impl MakeExportHandler {
             })?,
         };
         let payer = self.state.payer(export.project_id).await?;
-        let mut permit = self.state.quotas.begin(payer, UploadPurpose::Usual, None).await?;
-        permit.cover(bytes.len() as u64).await?;
+        let size = bytes.len() as u64;
+        let mut permit = self.state.quotas.begin(payer, UploadPurpose::Usual, Some(size)).await?;
+        permit.cover(size).await?;
         let files = &self.state.exports.files;
         let mut incoming = files.receive().await?;
         incoming.write(&bytes).await?;

@@ -70,7 +70,10 @@ impl StoredImport {
     }
 }
 
-pub async fn insert(conn: &mut Conn, StoredImport { import, sha256, size_bytes }: &StoredImport) -> Result<(), DbError> {
+pub async fn insert(
+    conn: &mut Conn,
+    StoredImport { import, sha256, size_bytes }: &StoredImport,
+) -> Result<(), DbError> {
     let row = Row {
         id: Key(import.id),
         project_id: Key(import.project_id),

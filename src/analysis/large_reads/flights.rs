@@ -106,24 +106,24 @@ mod tests {
 
     use super::*;
 
-    fn in_a_second(made: &AtomicUsize) -> impl Future<Output = Result<usize, ApiError>> {
+    fn in_a_moment(made: &AtomicUsize) -> impl Future<Output = Result<usize, ApiError>> {
         let number = made.fetch_add(1, Ordering::SeqCst) + 1;
         async move {
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
             Ok(number)
         }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn requests_that_come_during_the_work_share_the_next_one() {
         let (flights, made) = (Flights::default(), AtomicUsize::new(0));
-        let ask = |key: &str| flights.share(key.to_owned(), || in_a_second(&made));
+        let ask = |key: &str| flights.share(key.to_owned(), || in_a_moment(&made));
         let answers = join_all((0..32).map(|_| ask("a"))).await;
         assert!(made.load(Ordering::SeqCst) <= 2, "32 requests");
         assert!(answers.iter().all(Result::is_ok));
         // One that comes while a work is under way gets none of it.
         let (first, second) = tokio::join!(ask("a"), async {
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
             ask("a").await
         });
         assert!(second.unwrap() > first.unwrap());
@@ -133,10 +133,10 @@ mod tests {
         assert!(flights.routes().is_empty());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_request_that_is_cancelled_leaves_its_work_to_the_next_one() {
         let (flights, made) = (Flights::default(), AtomicUsize::new(0));
-        let ask = || flights.share("a".to_owned(), || in_a_second(&made));
+        let ask = || flights.share("a".to_owned(), || in_a_moment(&made));
         let mut first = Box::pin(ask());
         assert!((&mut first).now_or_never().is_none());
         let mut second = Box::pin(ask());
@@ -148,7 +148,7 @@ mod tests {
         assert!(flights.routes().is_empty());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn an_error_is_shared_and_not_kept() {
         let flights: Flights<usize> = Flights::default();
         let refused = flights.share("a".to_owned(), || async { Err(ApiError::unavailable("no")) }).await;

@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn work_waits_for_memory_and_a_request_not_for_long() {
         let memory = WorkMemory::new(1);
         let most = memory.reserve(1_000_000).await;

@@ -258,7 +258,7 @@ mod tests {
     fn story(criterion: usize) -> ProjectItem {
         let body = serde_json::json!({
             "id": Uuid::nil(), "code": "US-001", "requirementIds": [], "title": "t", "role": null, "goal": "g", "benefit": null,
-            "description": "d", "priority": "MUST", "workflowStatus": "NEEDS_REVIEW", "qualityScore": 1.0, "qualityIssues": [],
+            "description": "d", "priority": "HIGH", "workflowStatus": "NEEDS_REVIEW", "qualityScore": 1.0, "qualityIssues": [],
             "sources": [], "version": 1, "revisionSource": "AI_GENERATED", "suspect": false, "trackerIssue": null,
             "runId": Uuid::nil(), "createdAt": "2026-01-01T00:00:00.000Z", "updatedAt": "2026-01-01T00:00:00.000Z",
             "acceptanceCriteria": [{"id": Uuid::nil(), "code": "AC-001", "text": "x".repeat(criterion), "given": null, "when": null, "then": null}],

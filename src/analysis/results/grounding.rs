@@ -31,8 +31,8 @@ use crate::analysis::state::Analysis;
 use crate::db::DbError;
 use crate::jobs::{Handler, Job, JobError};
 use crate::meetings::transcripts::grounding::GroundItemsAgain;
-use crate::meetings::transcripts::making;
 use crate::meetings::transcripts::sources::{self, SpokenText};
+use crate::meetings::transcripts::telling;
 
 /// How many items are read at once.
 const PAGE: i64 = 200;
@@ -58,7 +58,7 @@ impl Handler for GroundItemsAgainHandler {
 
     async fn run(&self, job: &Job, payload: GroundItemsAgain) -> Result<(), JobError> {
         let GroundItemsAgain { project_id, recording_id } = payload;
-        making::tell_changed(&self.state, recording_id, job.request.clone()).await?;
+        telling::tell_changed(&self.state, recording_id, job.request.clone()).await?;
         let spoken = sources::spoken(&self.state.db, recording_id).await.map_err(|error| error.to_string())?;
         let text = match spoken {
             SpokenText::Text(text) => Some(text),

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::task::JoinSet;
 
@@ -18,10 +17,6 @@ const STALLED: usize = 40;
 const UNREAD: usize = 20;
 const ODD: usize = 2;
 const SLOW: usize = 20;
-/// Duration of one attempt, after which it starts again.
-pub const TRY: Duration = Duration::from_secs(60);
-/// Pause between two attempts.
-pub const PAUSE: Duration = Duration::from_secs(1);
 
 /// The target, and the accounts for the attackers that need one.
 pub struct Attack {

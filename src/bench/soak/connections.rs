@@ -8,7 +8,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use super::attack::{PAUSE, TRY};
+/// Duration of one attempt, after which it starts again.
+pub const TRY: Duration = Duration::from_secs(60);
+/// Pause between two attempts.
+pub const PAUSE: Duration = Duration::from_secs(1);
 
 /// Repeats an attack for ever, each time over a new connection.
 pub async fn again_and_again<F, Fut>(server: SocketAddr, number: usize, what: F)

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use super::attack::{PAUSE, TRY};
+use super::connections::{PAUSE, TRY};
 use super::documents;
 use crate::api_client::answer::{DocumentAnswer, ProjectAnswer, RunAnswer};
 use crate::api_client::caller::ApiClient;

@@ -243,6 +243,7 @@ fn log_bytes(opened: &Opened) -> u64 {
 #[tokio::test]
 async fn a_thousand_checks_of_writes_are_one_write_that_needs_room() {
     let opened = sqlite(|settings| settings).await;
+    opened.db.overwrite_deleted().await.unwrap();
     let before = log_bytes(&opened);
     let checks = join_all((0..1000).map(|_| opened.db.check_writes())).await;
     assert!(checks.iter().all(Result::is_ok));
@@ -256,9 +257,7 @@ async fn a_check_of_writes_waits_in_their_queue_and_not_for_ever() {
     on_both(async |db| assert_eq!(db.check_writes().await, Ok(()))).await;
     let opened = sqlite(|settings| DbSettings { limit: Duration::from_millis(300), ..settings }).await;
     let db = &opened.db;
-    let hangs = join_all((0..5).map(|_| {
-        db.write(|_| Box::pin(std::future::pending::<Result<(), DbError>>()))
-    }));
+    let hangs = join_all((0..5).map(|_| db.write(|_| Box::pin(std::future::pending::<Result<(), DbError>>()))));
     let check = async {
         let stuck = db.check_writes().await;
         assert_eq!(stuck, Err(DbError::Unavailable("no write was committed within 300ms".to_owned())));

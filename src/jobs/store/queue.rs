@@ -247,13 +247,7 @@ pub async fn give_back(conn: &mut Conn, held: HeldJob, now: Time) -> Result<bool
 }
 
 /// Marks the job as failed for good after so many attempts. Returns false when the claim no longer held it.
-pub async fn give_up(
-    conn: &mut Conn,
-    held: HeldJob,
-    attempts: i64,
-    error: &str,
-    now: Time,
-) -> Result<bool, DbError> {
+pub async fn give_up(conn: &mut Conn, held: HeldJob, attempts: i64, error: &str, now: Time) -> Result<bool, DbError> {
     let failed = diesel::update(held!(held)).set((
         jobs::attempts.eq(attempts),
         jobs::lease_until.eq(None::<At>),

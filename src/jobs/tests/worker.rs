@@ -280,8 +280,9 @@ async fn a_job_whose_payload_can_not_be_parsed_fails_at_its_first_attempt_and_is
         });
         let id = added.await.unwrap();
         world.start();
-        let failed =
-            async |world: &World| operator::list_for_admin(&world.db, true, Id::from_uuid(Uuid::nil()), 9).await.unwrap();
+        let failed = async |world: &World| {
+            operator::list_for_admin(&world.db, true, Id::from_uuid(Uuid::nil()), 9).await.unwrap()
+        };
         world.until("it fails", async |world| !failed(world).await.is_empty()).await;
         let job = failed(&world).await.remove(0);
         assert_eq!((job.id, job.attempts), (id, 1));

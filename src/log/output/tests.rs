@@ -230,8 +230,7 @@ fn a_flood_of_refused_calls_leaves_two_lines_more_than_is_logged_and_all_others_
     let of = |status: u16| lines.iter().filter(|line| line["status"] == status).count();
     assert_eq!((of(200), of(503)), (20, 20));
     // A slow machine may take more than a second for them.
-    let seconds = of(404) / LOGGED as usize;
-    assert!(of(404) % LOGGED as usize == 0 && (1..20).contains(&seconds), "{} refused calls are logged", of(404));
+    assert!((LOGGED as usize..2000).contains(&of(404)), "{} refused calls are logged", of(404));
     let left_out: u64 = lines.iter().filter_map(|line| line["statuses"]["404"].as_u64()).sum();
     assert_eq!(left_out as usize + of(404), 2000, "each is logged or counted");
 }

@@ -311,9 +311,7 @@ impl FileParts<'_> {
         while !piece.is_empty() {
             let part = match &mut self.part {
                 Some(part) => part,
-                none => {
-                    none.insert(self.state.recordings.receive().await.map_err(|error| ApiError::of_write(&error))?)
-                }
+                none => none.insert(self.state.recordings.receive().await.map_err(|error| ApiError::of_write(&error))?),
             };
             let permit = match &mut self.permit {
                 Some(permit) => permit,

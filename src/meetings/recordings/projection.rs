@@ -39,7 +39,7 @@ pub async fn follow(
         }
         RecordingEvent::Ready => {
             if recording.is_some_and(|recording| recording.transcript == TranscriptStatus::Queued) {
-                making::enqueue_first(conn, meeting, id, now, request).await?;
+                making::enqueue(conn, meeting.project_id, id, 1, now, request).await?;
             }
             files::enqueue_deletion(conn, vec![id], now, request).await?;
             Ok(true)

@@ -8,9 +8,9 @@ use std::time::Duration;
 use actors::live::RequestId;
 use actors::meeting::{RecordingCommand, TranscriptStatus};
 
-use super::making;
 use super::model::{TranscriptVersion, overall};
 use super::store::{self, TranscriptProgress};
+use super::telling;
 use crate::db::{At, DbError, sweep};
 use crate::jobs::JobError;
 use crate::meetings::recordings;
@@ -71,7 +71,7 @@ async fn delete(state: &Meetings, version: TranscriptVersion) -> Result<(), JobE
     left.retain(|other| other.id != id);
     if let Some((meeting_id, _)) = found {
         let told = RecordingCommand::Transcribe { transcript: overall(&left) };
-        making::send(state, meeting_id, recording_id, told, RequestId::from("transcript-expired")).await?;
+        telling::send(state, meeting_id, recording_id, told, RequestId::from("transcript-expired")).await?;
     }
     state.db.write(move |conn| Box::pin(store::delete(conn, id))).await.map_err(failed)
 }

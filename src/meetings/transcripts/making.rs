@@ -13,10 +13,7 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
-use actors::meeting::{
-    Command, ConsentScope, Meeting, Recording, RecordingCommand, RecordingStatus, TranscriptStatus, UploadMode,
-};
-use actors::shell::CommandError;
+use actors::meeting::{ConsentScope, Meeting, Recording, RecordingStatus, TranscriptStatus, UploadMode};
 use actors::time::Time;
 use async_trait::async_trait;
 use pipeline::StopRequested;
@@ -27,9 +24,10 @@ use pipeline::speech::{
 use serde::{Deserialize, Serialize};
 
 use super::grounding;
-use super::model::{NamedSpeaker, StoredSegment, TranscriptVersion, overall};
+use super::model::{NamedSpeaker, StoredSegment, TranscriptVersion};
 use super::speakers::{KnownTurns, SpeakerTurns};
 use super::store::{self, TranscriptProgress};
+use super::telling::tell;
 use super::voices::KnownVoices;
 use crate::db::{Conn, DbError};
 use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
@@ -60,21 +58,7 @@ impl JobPayload for TranscribeRecording {
     const TURNS: Turns = Turns::Fair;
 }
 
-/// Enqueues the first version of a recording that is complete. Projects take turns.
-///
-/// # Errors
-/// Only database errors.
-pub async fn enqueue_first(
-    conn: &mut Conn,
-    meeting: &Meeting,
-    recording_id: Id<ids::Recording>,
-    now: Time,
-    request: &RequestId,
-) -> Result<(), DbError> {
-    enqueue(conn, meeting.project_id, recording_id, 1, now, request).await
-}
-
-/// Enqueues a version.
+/// Enqueues a version: the first one of a recording when it is complete. Projects take turns.
 ///
 /// # Errors
 /// Only database errors.
@@ -169,7 +153,9 @@ impl Handler for TranscribeRecordingHandler {
         let Some(version) = unfinished.find(|version| version.number == payload.number) else { return Ok(Vec::new()) };
         let failed = TranscriptProgress {
             status: TranscriptStatus::Failed,
-            error_message: Some("The transcription was stopped for a reason that is not the recording's own.".to_owned()),
+            error_message: Some(
+                "The transcription was stopped for a reason that is not the recording's own.".to_owned(),
+            ),
             ..TranscriptProgress::of(&version)
         };
         if store::advance(conn, &version, &failed).await? {
@@ -217,51 +203,6 @@ impl TranscribeRecordingHandler {
             })
         });
         written.await.map_err(|error: DbError| error.to_string())
-    }
-}
-
-/// Tells the meeting the state of a recording's transcript.
-///
-/// # Errors
-/// The meeting, or the database, is not available now.
-pub async fn tell(
-    state: &Meetings,
-    meeting_id: Id<Meeting>,
-    id: Id<ids::Recording>,
-    request: RequestId,
-) -> Result<(), JobError> {
-    let read = state.db.read(move |conn| Box::pin(store::versions(conn, id))).await;
-    let versions = read.map_err(|error: DbError| error.to_string())?;
-    send(state, meeting_id, id, RecordingCommand::Transcribe { transcript: overall(&versions) }, request).await
-}
-
-/// Tells whoever listens to the meeting of a recording that its transcript says something else now.
-///
-/// # Errors
-/// The meeting, or the database, is not available now.
-pub async fn tell_changed(state: &Meetings, id: Id<ids::Recording>, request: RequestId) -> Result<(), JobError> {
-    let found = state.db.read(move |conn| Box::pin(recordings::store::find(conn, id))).await;
-    match found.map_err(|error: DbError| error.to_string())? {
-        Some((meeting_id, _)) => send(state, meeting_id, id, RecordingCommand::TellTranscript, request).await,
-        None => Ok(()),
-    }
-}
-
-/// Sends a command about a recording to its meeting. A meeting, or a recording, that is gone needs none.
-///
-/// # Errors
-/// The meeting is not available now.
-pub(super) async fn send(
-    state: &Meetings,
-    meeting_id: Id<Meeting>,
-    id: Id<ids::Recording>,
-    command: RecordingCommand,
-    request: RequestId,
-) -> Result<(), JobError> {
-    let command = Command::Recording { recording: id, command, limits: state.recording_limits() };
-    match state.registry.ask(meeting_id, command, request).await {
-        Ok(_) | Err(CommandError::Missing | CommandError::Refused(_)) => Ok(()),
-        Err(failure) => Err(JobError::Again(format!("the meeting could not be told: {failure:?}"))),
     }
 }
 

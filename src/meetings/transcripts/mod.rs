@@ -17,6 +17,7 @@ pub mod routes;
 pub mod sources;
 pub mod speakers;
 pub mod store;
+pub mod telling;
 pub mod voices;
 pub mod waiting;
 pub mod weaving;

@@ -13,7 +13,7 @@ use super::model::{
 };
 use super::routes::{CorrectSegment, CorrectedSpeaker, TranscribeAgain};
 use super::weaving::RecordingText;
-use super::{grounding, making, store, weaving};
+use super::{grounding, making, store, telling, weaving};
 use crate::access::principal::Caller;
 use crate::db::DbError;
 use crate::http::budget::Share;
@@ -197,7 +197,7 @@ pub async fn begin(
     let begun = insert(state, resource.meeting.state.project_id, version, now, request.clone()).await?;
     state.jobs.wake();
     // The job tells it again, so that a failure is no reason to refuse what is stored.
-    if let Err(away) = making::tell(state, resource.meeting.state.id, resource.id, request).await {
+    if let Err(away) = telling::tell(state, resource.meeting.state.id, resource.id, request).await {
         tracing::warn!(why = away.why(), "a meeting could not be told of a transcript; its job tells it");
     }
     Ok(TranscriptVersionView::of(begun, false))

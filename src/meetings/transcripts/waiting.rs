@@ -43,7 +43,11 @@ async fn once(state: &Meetings) -> Result<(), DbError> {
         waiting.into_iter().filter(is_there).collect::<Vec<_>>()
     });
     for version in looked.await.unwrap_or_default() {
-        wake(state, version).await?;
+        let recording = version.recording_id;
+        // The others do not wait for one that fails.
+        if let Err(error) = wake(state, version).await {
+            tracing::warn!(%recording, %error, "a transcript that waits for a model could not be woken; retrying later");
+        }
     }
     Ok(())
 }

@@ -23,8 +23,8 @@ use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
-use crate::quotas::model::CountedKind;
 use crate::projects::{must_be_active, store as projects};
+use crate::quotas::model::CountedKind;
 
 /// `Retry-After` of a user who has reached the limit of unread documents.
 const UNTIL_READ: Duration = Duration::from_secs(10);

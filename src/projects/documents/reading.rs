@@ -155,8 +155,9 @@ impl ParseDocumentHandler {
         let Ok(found) = read else { return Ok((read, None)) };
         let permit = async {
             let payer = self.state.payer(document.project_id).await?;
-            let mut permit = self.state.quotas.begin(payer, UploadPurpose::Usual, None).await?;
-            permit.cover(found.json.len() as u64).await?;
+            let bytes = found.json.len() as u64;
+            let mut permit = self.state.quotas.begin(payer, UploadPurpose::Usual, Some(bytes)).await?;
+            permit.cover(bytes).await?;
             Ok::<_, ApiError>(permit)
         };
         match permit.await {

@@ -18,8 +18,8 @@ use uuid::Uuid;
 
 use super::difference::{IndexChange, WantedPassage};
 use super::parts::{self, PartStart, SourcePart};
-use super::store::pending::{self, FailedSource, PendingNote, PendingSource, PendingWork};
 use super::store;
+use super::store::pending::{self, FailedSource, PendingNote, PendingSource, PendingWork};
 use crate::db::{Db, DbError};
 use crate::reviews::state::Reviews;
 
@@ -37,7 +37,7 @@ const WRITTEN: usize = 100;
 /// Indexes what changed until the server stops.
 pub async fn watch(state: Reviews) {
     let stopping = state.tasks.stopping();
-    let mut indexer = Indexer::on(state.db.clone());
+    let mut indexer = SearchIndexer::on(state.db.clone());
     while !stopping.is_cancelled() {
         match indexer.turn(state.now()).await {
             Ok(true) => continue,
@@ -52,7 +52,7 @@ pub async fn watch(state: Reviews) {
 }
 
 /// Indexes the changes of all projects in turns.
-pub struct Indexer {
+pub struct SearchIndexer {
     db: Db,
     /// The project that had the last turn.
     last: Id<ids::Project>,
@@ -81,7 +81,7 @@ impl RestOfTurn {
     }
 }
 
-impl Indexer {
+impl SearchIndexer {
     #[must_use]
     pub fn on(db: Db) -> Self {
         Self { db, last: Id::from_uuid(Uuid::nil()), under_way: HashMap::new() }
@@ -105,7 +105,8 @@ impl Indexer {
         self.last = project_id;
         let notes = self.db.read(move |conn| Box::pin(pending::notes(conn, project_id, NOTES))).await?;
         let mut rest = RestOfTurn { at, project_id, passages: TURN };
-        let (items, others): (Vec<_>, Vec<_>) = by_source(notes).into_iter().partition(|noted| noted.source.kind == "ITEM");
+        let (items, others): (Vec<_>, Vec<_>) =
+            by_source(notes).into_iter().partition(|noted| noted.source.kind == "ITEM");
         self.items(&mut rest, items).await?;
         for noted in others {
             if rest.passages == 0 {
@@ -148,7 +149,8 @@ impl Indexer {
         let NotedSource { source, mut notes } = noted;
         let begun = self.under_way.remove(&rest.project_id).filter(|begun| begun.source == source);
         let newest = notes.last().copied().unwrap_or_default();
-        let (mut start, last_note) = begun.map_or((PartStart::default(), newest), |begun| (begun.start, begun.last_note));
+        let (mut start, last_note) =
+            begun.map_or((PartStart::default(), newest), |begun| (begun.start, begun.last_note));
         notes.retain(|note| *note <= last_note);
         while rest.passages > 0 {
             let part = match source.kind.as_str() {

@@ -57,9 +57,13 @@ pub async fn of_items(db: &Db, ids: Vec<Id<()>>) -> Result<Vec<WantedPassage>, D
                 other => return Err(DbError::Broken(format!("an item is a {other}"))),
             };
             let passages = readable(passages)?.into_iter().enumerate();
-            wanted.extend(
-                passages.map(|(position, passage)| WantedPassage { project_id, kind, source_id: id, position, passage }),
-            );
+            wanted.extend(passages.map(|(position, passage)| WantedPassage {
+                project_id,
+                kind,
+                source_id: id,
+                position,
+                passage,
+            }));
         }
         Ok(wanted)
     })
@@ -105,8 +109,7 @@ pub async fn of_recording(db: &Db, id: Id<()>, start: PartStart) -> Result<Sourc
         let is_end = segments.len() <= SEGMENTS;
         segments.truncate(SEGMENTS);
         let bytes = segments.iter().map(|segment| segment.text.len()).sum();
-        let SpokenPassages { passages, next_position } =
-            readable(passages::of_transcript(&title, segments, is_end))?;
+        let SpokenPassages { passages, next_position } = readable(passages::of_transcript(&title, segments, is_end))?;
         let kind = SearchKind::Transcript;
         let passages: Vec<WantedPassage> = (start.passage..)
             .zip(passages)

@@ -97,7 +97,11 @@ fn typed(words: &str) -> Vec<TypedWord> {
 }
 
 /// Which of the words a project does not have, as far as it lists such words.
-async fn unknown(conn: &mut Conn, project_id: Id<ids::Project>, typed: &[TypedWord]) -> Result<HashSet<usize>, DbError> {
+async fn unknown(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    typed: &[TypedWord],
+) -> Result<HashSet<usize>, DbError> {
     let listed = || typed.iter().enumerate().filter(|(_, word)| spelling::is_listed(&word.text));
     let whole = listed().filter(|(_, word)| !word.is_beginning).map(|(_, word)| word.text.clone()).collect();
     let known = finding::known(conn, project_id, whole).await?;

@@ -9,7 +9,7 @@ use actors::time::Time;
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::json;
 
-use super::indexing::Indexer;
+use super::indexing::SearchIndexer;
 use super::model::{SearchKind, SearchTerm};
 use super::spelling::NearWords;
 use super::store::finding::{self, PassageQuery};
@@ -117,7 +117,7 @@ async fn ten_thousand_requirements_and_long_transcripts_are_searched_within_a_se
     on_both(async |db| {
         let project_id = plant(&db).await;
         let began = Instant::now();
-        let mut indexer = Indexer::on(db.clone());
+        let mut indexer = SearchIndexer::on(db.clone());
         while indexer.turn(now()).await.unwrap() {}
         let passages = rows_in(&db, "search_passages").await;
         let kind = db.read(|conn| {
@@ -154,9 +154,8 @@ async fn ten_thousand_requirements_and_long_transcripts_are_searched_within_a_se
         let (mut near, mut read, mut comparing) = (NearWords::of(&misspelt), 0, Duration::ZERO);
         let began = Instant::now();
         while let Some(range) = near.next().cloned() {
-            let page = db.read(move |conn| {
-                Box::pin(async move { finding::words_in(conn, project_id, &range, 256).await })
-            });
+            let page =
+                db.read(move |conn| Box::pin(async move { finding::words_in(conn, project_id, &range, 256).await }));
             let page = page.await.unwrap();
             read += page.len();
             let (is_end, began) = (page.len() < 256, Instant::now());

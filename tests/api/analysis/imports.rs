@@ -27,8 +27,26 @@ impl Analysed {
     }
 
     pub async fn import(&self, name: &str, content: &[u8]) -> Value {
-        let import = self.importing(name, content).await.is(201).data().clone();
+        let import = self.ended_import(name, content).await;
         assert_eq!(import["status"], "READY", "{import}");
+        import
+    }
+
+    /// Imports a file and waits for its end: it is in the answer, but on a machine that is busy. Panics after 120 s.
+    pub async fn ended_import(&self, name: &str, content: &[u8]) -> Value {
+        let import = self.importing(name, content).await.is(201).data().clone();
+        self.end_of_import(import).await
+    }
+
+    /// Waits until an import has ended and returns it. The server answers meanwhile. Panics after 120 s.
+    pub async fn end_of_import(&self, mut import: Value) -> Value {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        let at = format!("{}/{}", self.imports(), import["id"].as_str().unwrap());
+        while import["status"] == "READING" {
+            assert!(Instant::now() < deadline, "{import}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            import = self.ada.client.get(&at).await.is(200).data().clone();
+        }
         import
     }
 
@@ -224,7 +242,7 @@ on_both! {
             ("broken.reqif", b"<REQ-IF>", "FAILED", "line 1: The XML ends in the middle."),
             ("entity.reqif", b"<!DOCTYPE r [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><REQ-IF>&a;</REQ-IF>", "FAILED", "line 1: The XML has a document type, which is not allowed."),
         ] {
-            let import = analysed.importing(name, content).await.is(201).data().clone();
+            let import = analysed.ended_import(name, content).await;
             assert_eq!(import["status"], status, "{name}: {import}");
             let told = if status == "READY" { notes(&import) } else { import["errorMessage"].to_string() };
             assert!(told.contains(said), "{name}: {told}");

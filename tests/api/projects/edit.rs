@@ -24,6 +24,7 @@ on_both! {
             "myRole": "OWNER",
             "counts": {"members": 1, "documents": 0, "meetings": 0, "requirements": 0, "userStories": 0},
             "analysisEngines": ["embedded"],
+            "storage": {"usedBytes": 0, "limitBytes": 10_737_418_240_u64},
             "signedApprovals": false,
         });
         assert_eq!(project, &expected);

@@ -15,7 +15,7 @@ on_both! {
         let seen: Vec<_> = list.data()["items"].as_array().unwrap().iter().map(|item| (&item["id"], &item["myRole"])).collect();
         assert_eq!(seen, [(&json!(shared), &json!("ANALYST")), (&json!(hers), &json!("OWNER"))]);
         assert_eq!((&list.data()["totalCount"], &list.data()["nextCursor"]), (&json!(2), &json!(null)));
-        assert_eq!(shape::keys(&list.data()["items"][0]).len(), 13);
+        assert_eq!(shape::keys(&list.data()["items"][0]).len(), 14);
     }
 
     async fn a_list_in_pages_shows_everything_once_newest_first(world: World) {

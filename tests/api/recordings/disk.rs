@@ -57,7 +57,7 @@ on_sqlite! {
             for left in [0, MIB / 2, MIB - 1] {
                 let taken = index * MIB;
                 std::fs::write(filler(&server), vec![0; 9 * MIB - taken - left]).unwrap();
-                recorder.chunk(index, piece).await.refused(503, "ServiceUnavailable");
+                recorder.chunk(index, piece).await.refused(507, "StorageFull");
                 let now = recorder.status().await;
                 assert_eq!((&now["chunkCount"], &now["sizeBytes"]), (&json!(index), &json!(taken)), "{left} bytes were left");
             }

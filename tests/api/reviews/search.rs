@@ -50,7 +50,8 @@ async fn list_words(server: &Server, project: &str, count: u32) {
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
          INSERT INTO search_words (project_id, word, passages) SELECT {id}, 'b' || (100000 + i * 7919 % 800000) || 'ation', 1 FROM n"
     );
-    let listed = server.db().await.write(move |conn| Box::pin(async move { Ok::<_, DbError>(conn.batch(&sql).await?) }));
+    let db = server.db().await;
+    let listed = db.write(move |conn| Box::pin(async move { Ok::<_, DbError>(conn.batch(&sql).await?) }));
     listed.await.unwrap();
 }
 

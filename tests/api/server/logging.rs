@@ -146,8 +146,7 @@ on_both! {
 }
 
 /// Runs a command whose folder `small` is a file system of its own, with its log in there.
-const SMALL: &str =
-    r#"mount -t tmpfs -o size="$1" none small || exit 1; shift; exec "$@" 2>small/server.log"#;
+const SMALL: &str = r#"mount -t tmpfs -o size="$1" none small || exit 1; shift; exec "$@" 2>small/server.log"#;
 
 /// A server whose database and log are on a disk of so many bytes. `None` where the machine allows no such thing.
 fn on_small_disk(setup: &ServerSetup, bytes: usize) -> Option<Server> {

@@ -20,8 +20,8 @@ export interface QueueState {
 const AT_ONCE = 3;
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 30_000;
-/** The server answers these otherwise when the chunk, the session or the server has changed. */
-const RETRIED = new Set(['DigestMismatch', 'Unauthorized', 'Unreadable']);
+/** The server answers these otherwise when the chunk, the session, the server or what is stored there has changed. */
+const RETRIED = new Set(['DigestMismatch', 'QuotaExceeded', 'Unauthorized', 'Unreadable']);
 
 export class UploadQueue {
   readonly #unsent = new Map<number, ChunkInfo>();

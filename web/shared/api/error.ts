@@ -31,7 +31,8 @@ export class ApiError extends Error {
 
   /** Whether the same call may be answered otherwise in a moment. */
   get passes(): boolean {
-    return this.status === 0 || this.status === 429 || (this.status >= 500 && !this.code.endsWith('NotConfigured'));
+    const stays = this.code.endsWith('NotConfigured') || this.code === 'QuotaExceeded';
+    return this.status === 0 || this.status === 429 || (this.status >= 500 && !stays);
   }
 
   /** What is wrong with one field, by its JSON path. */

@@ -395,7 +395,8 @@ async fn failed_jobs_are_discarded_by_kind_and_another_only_by_its_id() {
         let held = claimed(&db, vec![failed]).await.remove(0).held();
         assert_eq!(db.write(move |conn| Box::pin(store::give_up(conn, held, 1, "no", noon()))).await, Ok(true));
         let which = |kind: Option<&str>, id| store::Which { kind: kind.map(str::to_owned), id };
-        let discarded = async |which| operator::discard(&db, which, noon()).await.map(|all| (all.failed, all.unfinished));
+        let discarded =
+            async |which| operator::discard(&db, which, noon()).await.map(|all| (all.failed, all.unfinished));
         assert_eq!(discarded(which(Some("mail"), None)).await, Ok((0, 0)));
         assert_eq!(discarded(which(Some("read"), None)).await, Ok((1, 0)));
         assert_eq!(discarded(which(None, None)).await, Ok((0, 0)), "what waits is not meant by all");

@@ -24,9 +24,9 @@ use crate::http::error::{ApiError, FieldError};
 use crate::http::reason::Reason;
 use crate::meetings::state::Meetings;
 use crate::meetings::{MeetingSnapshot, store as meetings};
-use crate::quotas::model::CountedKind;
 use crate::projects;
 use crate::projects::people::operations as people;
+use crate::quotas::model::CountedKind;
 
 /// The invitees of one request, and what their invitations have in common.
 #[derive(Debug)]

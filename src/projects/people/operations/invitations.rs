@@ -27,8 +27,8 @@ use crate::http::error::ApiError;
 use crate::jobs::mail::QueuedEmail;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
-use crate::quotas::model::CountedKind;
 use crate::projects::{must_be_active, store as projects};
+use crate::quotas::model::CountedKind;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// How long an invitation can be accepted, in days.

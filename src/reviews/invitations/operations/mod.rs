@@ -30,9 +30,9 @@ use crate::http::error::{ApiError, FieldError};
 use crate::http::list::Listing;
 use crate::http::reason::Reason;
 use crate::meetings::invitations::model::{LONGEST, Message};
-use crate::quotas::model::CountedKind;
 use crate::projects;
 use crate::projects::people::operations as people;
+use crate::quotas::model::CountedKind;
 use crate::reviews::state::Reviews;
 
 /// Separates the tokens of links from other tokens.

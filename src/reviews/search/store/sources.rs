@@ -60,12 +60,7 @@ pub struct StoredTranscript {
 
 /// The segments from a position on, so many at most, of the transcript that is shown of a recording: the newest one that
 /// is complete. `None` if there is none.
-pub async fn recording(
-    conn: &mut Conn,
-    id: Id<()>,
-    from: i64,
-    most: i64,
-) -> Result<Option<StoredTranscript>, DbError> {
+pub async fn recording(conn: &mut Conn, id: Id<()>, from: i64, most: i64) -> Result<Option<StoredTranscript>, DbError> {
     let id: Key<ids::Recording> = Key(Id::from_uuid(id.uuid()));
     let meeting = recordings::table.find(id).select(recordings::meeting_id);
     let meeting: Option<Key<Meeting>> = meeting.first(conn).await.optional()?;

@@ -8,7 +8,7 @@ use diesel::{ExpressionMethods, QueryDsl, QueryableByName};
 use serde_json::json;
 
 use super::super::folding;
-use super::super::indexing::Indexer;
+use super::super::indexing::SearchIndexer;
 use super::now;
 use crate::db::schema::{document_texts, documents, projects, search_passages, search_words};
 use crate::db::tests::{GROUND, on_both, rows_in, run};
@@ -20,8 +20,12 @@ const ENOUGH: usize = 200;
 /// A second project; returns both.
 async fn two_projects(db: &Db) -> [Id<ids::Project>; 2] {
     run(db, GROUND).await;
-    run(db, "INSERT INTO projects (id, name, description, language, status, owner_id, version, created_at, updated_at) \
-             SELECT {id}, 'Q', '', 'en', 'ACTIVE', id, 1, {old}, {old} FROM users").await;
+    run(
+        db,
+        "INSERT INTO projects (id, name, description, language, status, owner_id, version, created_at, updated_at) \
+             SELECT {id}, 'Q', '', 'en', 'ACTIVE', id, 1, {old}, {old} FROM users",
+    )
+    .await;
     let found = db.read(|conn| {
         Box::pin(async move {
             let all = projects::table.order(projects::name.asc()).select(projects::id);
@@ -72,46 +76,42 @@ async fn stored(db: &Db, project_id: Id<ids::Project>, name: &str, source_text: 
     id
 }
 
-/// The words that are listed of a project and begin so.
-async fn listed(db: &Db, project_id: Id<ids::Project>, beginning: &str) -> Vec<String> {
-    let beginning = beginning.to_owned();
-    let found = db.read(move |conn| {
-        Box::pin(async move {
-            let own = search_words::table.filter(search_words::project_id.eq(Key(project_id)));
-            let all: Vec<String> = own.select(search_words::word).load(conn).await?;
-            Ok::<_, DbError>(all.into_iter().filter(|word| word.starts_with(&beginning)).collect())
-        })
-    });
-    found.await.unwrap()
-}
-
 /// Asserts that the list of words is what the passages have, each counted once for a passage.
 async fn assert_words_are_those_of_the_passages(db: &Db) {
     let found = db.read(|conn| {
         Box::pin(async move {
-            let texts = search_passages::table.select((search_passages::title, search_passages::text, search_passages::position));
-            let texts: Vec<(String, String, i64)> = texts.load(conn).await?;
-            let counts = search_words::table.select((search_words::word, search_words::passages));
-            Ok::<(_, Vec<(String, i64)>), DbError>((texts, counts.load(conn).await?))
+            let texts = search_passages::table.select((
+                search_passages::title,
+                search_passages::text,
+                search_passages::position,
+                search_passages::project_id,
+            ));
+            let texts: Vec<(String, String, i64, Key<ids::Project>)> = texts.load(conn).await?;
+            let counts =
+                search_words::table.select((search_words::project_id, search_words::word, search_words::passages));
+            Ok::<(_, Vec<(Key<ids::Project>, String, i64)>), DbError>((texts, counts.load(conn).await?))
         })
     });
-    let (texts, mut counts) = found.await.unwrap();
-    let mut expected = std::collections::BTreeMap::<String, i64>::new();
-    for (title, text, position) in texts {
+    let (texts, counts) = found.await.unwrap();
+    let mut expected = std::collections::BTreeMap::<_, i64>::new();
+    for (title, text, position, project_id) in texts {
         let title = if position == 0 { title } else { String::new() };
-        let mut words: Vec<String> = folding::words(&format!("{title} {text}")).into_iter().map(|word| word.text).collect();
+        let mut words: Vec<String> =
+            folding::words(&format!("{title} {text}")).into_iter().map(|word| word.text).collect();
         words.sort_unstable();
         words.dedup();
         for word in words.into_iter().filter(|word| super::super::spelling::is_listed(word)) {
-            *expected.entry(word).or_default() += 1;
+            *expected.entry((project_id.0.uuid(), word)).or_default() += 1;
         }
     }
-    counts.sort_unstable();
-    assert_eq!(counts, expected.into_iter().collect::<Vec<_>>());
+    let counts = counts.into_iter().map(|(project_id, word, passages)| ((project_id.0.uuid(), word), passages));
+    let counts: std::collections::BTreeMap<_, _> = counts.collect();
+    let differing = counts.iter().find(|(word, passages)| expected.get(word) != Some(passages));
+    assert_eq!((counts.len(), differing), (expected.len(), None));
 }
 
 /// Turns until there is nothing more to be done; returns how many there were.
-async fn all_turns(indexer: &mut Indexer, at: actors::time::Time) -> usize {
+async fn all_turns(indexer: &mut SearchIndexer, at: actors::time::Time) -> usize {
     for turns in 0..ENOUGH {
         if !indexer.turn(at).await.unwrap() {
             return turns;
@@ -131,8 +131,12 @@ async fn found(db: &Db, word: &str) -> i64 {
     let counted = db.read(move |conn| {
         Box::pin(async move {
             let sql = match conn {
-                Conn::Pg(_) => "SELECT count(*) AS found FROM search_index WHERE words @@ ('''' || $1 || '''')::tsquery",
-                Conn::Sqlite(_) => "SELECT count(*) AS found FROM search_index WHERE search_index MATCH '\"' || $1 || '\"'",
+                Conn::Pg(_) => {
+                    "SELECT count(*) AS found FROM search_index WHERE words @@ ('''' || $1 || '''')::tsquery"
+                }
+                Conn::Sqlite(_) => {
+                    "SELECT count(*) AS found FROM search_index WHERE search_index MATCH '\"' || $1 || '\"'"
+                }
             };
             let query = diesel::sql_query(sql).bind::<Text, _>(word);
             let found: Vec<Count> = each!(conn, load, query)?;
@@ -149,7 +153,7 @@ async fn a_small_project_waits_for_a_turn_of_each_other_one_and_not_for_their_ba
         for number in 0..3 {
             document(&db, large, &format!("large{number}"), 1_100).await;
         }
-        let mut indexer = Indexer::on(db.clone());
+        let mut indexer = SearchIndexer::on(db.clone());
         for _ in 0..2 {
             assert!(indexer.turn(now()).await.unwrap());
         }
@@ -180,25 +184,28 @@ async fn an_indexer_that_was_killed_in_the_middle_is_followed_by_one_that_ends_w
         let id = document(&db, project, "long", 1_100).await;
         for turns in 1..=3 {
             // Each begins anew, with nothing but what is in the database.
-            let mut indexer = Indexer::on(db.clone());
+            let mut indexer = SearchIndexer::on(db.clone());
             for _ in 0..turns {
                 assert!(indexer.turn(now()).await.unwrap());
             }
-            assert!(rows_in(&db, "search_pending").await > 0 || turns == 3, "the note stays until the last part is written");
+            assert!(
+                rows_in(&db, "search_pending").await > 0 || turns == 3,
+                "the note stays until the last part is written"
+            );
         }
-        all_turns(&mut Indexer::on(db.clone()), now()).await;
+        all_turns(&mut SearchIndexer::on(db.clone()), now()).await;
         assert_eq!(rows_in(&db, "search_passages").await, 1_100);
         assert_eq!((found(&db, "longword0").await, found(&db, "longword1099").await), (1, 1));
         assert_words_are_those_of_the_passages(&db).await;
         // What is deleted goes in turns, too.
         db.write(move |conn| {
-            Box::pin(async move {
-                Ok::<_, DbError>(diesel::delete(documents::table.find(Key(id))).execute(conn).await?)
-            })
+            Box::pin(
+                async move { Ok::<_, DbError>(diesel::delete(documents::table.find(Key(id))).execute(conn).await?) },
+            )
         })
         .await
         .unwrap();
-        let mut indexer = Indexer::on(db.clone());
+        let mut indexer = SearchIndexer::on(db.clone());
         indexer.turn(now()).await.unwrap();
         assert!(rows_in(&db, "search_passages").await > 0, "not all at once");
         all_turns(&mut indexer, now()).await;
@@ -224,7 +231,7 @@ async fn what_changes_while_its_source_is_under_way_is_indexed_as_it_is_now() {
              SELECT transcripts.id, i, recordings.meeting_id, i * 5000, i * 5000 + 4000, {segment}, 1 \
              FROM n, transcripts JOIN recordings ON recordings.id = transcripts.recording_id;"
         )).await;
-        let mut indexer = Indexer::on(db.clone());
+        let mut indexer = SearchIndexer::on(db.clone());
         for _ in 0..2 {
             assert!(indexer.turn(now()).await.unwrap());
         }
@@ -245,7 +252,9 @@ async fn refuse(db: &Db, title: &str) {
     db.write(move |conn| {
         Box::pin(async move {
             let sql = match conn {
-                Conn::Pg(_) => format!("ALTER TABLE search_passages ADD CONSTRAINT refused CHECK (title <> '{title}') NOT VALID"),
+                Conn::Pg(_) => {
+                    format!("ALTER TABLE search_passages ADD CONSTRAINT refused CHECK (title <> '{title}') NOT VALID")
+                }
                 Conn::Sqlite(_) => format!(
                     "CREATE TRIGGER refused BEFORE INSERT ON search_passages WHEN NEW.title = '{title}' \
                      BEGIN SELECT RAISE(ABORT, 'refused'); END"
@@ -282,14 +291,14 @@ async fn a_source_that_always_fails_is_put_off_and_holds_up_no_other_and_is_inde
         run(&db, "INSERT INTO search_pending (kind, source_id, project_id) SELECT 'NONSENSE', id, id FROM projects WHERE name = 'P'").await;
         document(&db, project, "behind", 1).await;
         document(&db, other, "elsewhere", 1).await;
-        let mut indexer = Indexer::on(db.clone());
+        let mut indexer = SearchIndexer::on(db.clone());
         all_turns(&mut indexer, now()).await;
         assert_eq!((found(&db, "behindword0").await, found(&db, "elsewhereword0").await), (1, 1));
         assert_eq!((found(&db, "refusedword0").await, rows_in(&db, "search_pending").await), (0, 0));
         assert_eq!(rows_in(&db, "search_retries").await, 3, "kept, and not lost");
         // Before its time nothing is tried, not even by another server; each pause is longer.
         let [soon, after_first, after_second] = [4, 5, 5 + 20].map(|seconds| now() + Duration::from_secs(seconds));
-        assert!(!Indexer::on(db.clone()).turn(soon).await.unwrap());
+        assert!(!SearchIndexer::on(db.clone()).turn(soon).await.unwrap());
         assert!(all_turns(&mut indexer, after_first).await > 0);
         assert_eq!(rows_in(&db, "search_retries").await, 3);
         assert!(!indexer.turn(after_first + Duration::from_secs(5)).await.unwrap(), "twice failed, longer put off");
@@ -315,10 +324,14 @@ async fn an_item_that_fails_does_not_hold_up_those_that_are_indexed_with_it() {
     on_both(async |db| {
         super::plant_requirements(&db, 20).await;
         run(&db, "UPDATE items SET body = 'no JSON' WHERE number = 7").await;
-        let mut indexer = Indexer::on(db.clone());
+        let mut indexer = SearchIndexer::on(db.clone());
         all_turns(&mut indexer, now()).await;
         assert_eq!((rows_in(&db, "search_passages").await, rows_in(&db, "search_retries").await), (19, 1));
-        run(&db, "UPDATE items SET body = (SELECT other.body FROM items other WHERE other.number = 8) WHERE number = 7").await;
+        run(
+            &db,
+            "UPDATE items SET body = (SELECT other.body FROM items other WHERE other.number = 8) WHERE number = 7",
+        )
+        .await;
         all_turns(&mut indexer, now()).await;
         assert_eq!((rows_in(&db, "search_passages").await, rows_in(&db, "search_retries").await), (20, 0));
     })
@@ -328,7 +341,8 @@ async fn an_item_that_fails_does_not_hold_up_those_that_are_indexed_with_it() {
 #[tokio::test]
 async fn whose_turn_it_is_is_looked_up_by_an_index_and_so_are_their_notes() {
     on_both(async |db| {
-        let postgres = db.read(|conn| Box::pin(async move { Ok::<_, DbError>(matches!(conn, Conn::Pg(_))) })).await.unwrap();
+        let postgres =
+            db.read(|conn| Box::pin(async move { Ok::<_, DbError>(matches!(conn, Conn::Pg(_))) })).await.unwrap();
         let (id, at) = if postgres {
             ("'00000000-0000-7000-8000-000000000000'", "now()")
         } else {

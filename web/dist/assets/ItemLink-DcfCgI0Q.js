@@ -1,1 +1,0 @@
-import"./errors-D7s87TFJ.js";import{B as e,Bt as t,Vt as n,ct as r,jt as i,ot as a,ut as o,wt as s}from"./text.svelte-BmIahbPs.js";import{r as c}from"./route.svelte-BCXBjyhQ.js";var l=o(`<a class="code svelte-1h9s55o"> </a>`);function u(o,u){n(u,!0);var d=l(),f=i(d,!0);s(t=>{e(d,`href`,t),a(f,u.code)},[()=>c(u.projectId,`results`,u.code)]),r(o,d),t()}export{u as t};
