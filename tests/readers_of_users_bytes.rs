@@ -6,13 +6,7 @@
 //! parse them under the limit of their size. What looks at the first bytes of a file to tell its format (`readers/sniff.rs`,
 //! `recordings/container.rs`, `imports/upload.rs`) parses nothing of it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "tests: what can't be is to end the test, loudly"
-)]
+#![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests: what can't be is to end the test, loudly")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -364,11 +358,11 @@ fn a_parser_is_named_only_by_readers_that_a_child_reaches() {
     let named = Regex::new(&format!(r"(?:^|[^\w:]|[^\w]::)(?:{named})::\w")).unwrap();
     let readers = CHILDREN.iter().flat_map(|child| child.readers).map(|(file, _)| *file);
     let listed: BTreeSet<&str> = readers.chain(NOT_OF_USERS.iter().map(|(file, _)| *file)).collect();
+    // A module of ours may have the name of such a crate.
+    let module = Regex::new(r"(?m)^\s*(?:pub(?:\([a-z]+\))? )?mod (\w+);").unwrap();
     let mut faults = Vec::new();
     for (name, code) in sources() {
-        // A module of ours with the name of such a crate.
-        let own = Regex::new(r"(?m)^\s*(?:pub(?:\([a-z]+\))? )?mod (\w+);").unwrap();
-        let own: Vec<String> = own.captures_iter(&code).map(|found| found[1].to_owned()).collect();
+        let own: Vec<String> = module.captures_iter(&code).map(|found| found[1].to_owned()).collect();
         let is_named = named.find_iter(&code).any(|found| {
             let path = found.as_str().trim_start_matches(|sign: char| !sign.is_alphanumeric());
             !own.iter().any(|own| path.starts_with(&format!("{own}::")))
@@ -414,14 +408,14 @@ fn what_parses_is_called_by_its_child_alone_and_that_limits_itself_first() {
 
 #[test]
 fn every_reader_is_measured_at_twice_and_four_times_the_size() {
+    // Some have a helper for it, whose name says the format.
+    let measures = Regex::new(r"\b(?:assert_linear\w*|xlsx|reqif)\(").unwrap();
     for (file, test) in CHILDREN.iter().flat_map(|child| child.readers) {
         let (path, name) = test.split_once("::").unwrap();
         let text = fs::read_to_string(at(path)).unwrap_or_else(|error| panic!("{file}: {path}: {error}"));
         let from = text.find(&format!("fn {name}()")).unwrap_or_else(|| panic!("{file}: there is no {test}"));
         let body = &text[from..];
         let body = &body[..body[1..].find("#[test]").map_or(body.len(), |end| end + 1)];
-        // Some have a helper for it, whose name says the format.
-        let measures = Regex::new(r"\b(?:assert_linear\w*|xlsx|reqif)\(").unwrap();
         assert!(measures.is_match(body), "{test} measures nothing");
     }
 }

@@ -70,30 +70,38 @@ pub enum QuotaKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuotaRefusal {
     pub key: QuotaKey,
+    /// What is stored.
     pub used: u64,
+    /// What others are storing, if it would fit without that.
+    pub under_way: u64,
     pub limit: u64,
 }
 
 impl From<QuotaRefusal> for ApiError {
-    fn from(QuotaRefusal { key, used, limit }: QuotaRefusal) -> Self {
+    fn from(QuotaRefusal { key, used, under_way, limit }: QuotaRefusal) -> Self {
+        let more = match under_way {
+            0 => String::new(),
+            more => format!(" and {more} more are being added"),
+        };
         let room = "Delete documents or recordings that are no longer needed, or ask the operator for more room.";
         let (field, message) = match key {
             QuotaKey::Count(kind, _) => {
                 let (whose, what) = kind.words();
-                let message = format!("The {whose} has {used} {what}; {limit} is the maximum.");
+                let message = format!("The {whose} has {used} {what}{more}; {limit} is the maximum.");
                 return Self::with_message(Code::LIMIT_REACHED, message);
             }
             QuotaKey::ProjectBytes(_) => {
-                ("project.storage", format!("The project has stored {used} of at most {limit} bytes. {room}"))
+                ("project.storage", format!("The project has stored {used} of at most {limit} bytes{more}. {room}"))
             }
             QuotaKey::AccountBytes(_) => (
                 "account.storage",
                 format!(
-                    "All projects of the account that owns this one have stored {used} of at most {limit} bytes. {room}"
+                    "All projects of the account that owns this one have stored {used} of at most {limit} bytes{more}. {room}"
                 ),
             ),
             QuotaKey::InstallationBytes => {
-                let message = format!("The installation has stored {used} of at most {limit} bytes. Ask its operator.");
+                let message =
+                    format!("The installation has stored {used} of at most {limit} bytes{more}. Ask its operator.");
                 ("installation.storage", message)
             }
         };
@@ -127,7 +135,7 @@ mod tests {
     #[test]
     fn a_refusal_says_which_limit_how_much_is_used_and_how_much_is_allowed() {
         let said = |key| {
-            let error = ApiError::from(QuotaRefusal { key, used: 12, limit: 10 });
+            let error = ApiError::from(QuotaRefusal { key, used: 12, under_way: 0, limit: 10 });
             (error.code.name, error.code.status, error.message)
         };
         let (code, status, message) = said(QuotaKey::ProjectBytes(Id::generate()));
@@ -136,5 +144,11 @@ mod tests {
         let (code, status, message) = said(QuotaKey::Count(CountedKind::ProjectsOfAccount, uuid::Uuid::nil()));
         assert_eq!((code, status), ("LimitReached", 409));
         assert_eq!(message, "The account has 12 projects of its own; 10 is the maximum.");
+        let key = QuotaKey::Count(CountedKind::ProjectsOfAccount, uuid::Uuid::nil());
+        let error = ApiError::from(QuotaRefusal { key, used: 8, under_way: 2, limit: 10 });
+        assert_eq!(
+            error.message,
+            "The account has 8 projects of its own and 2 more are being added; 10 is the maximum."
+        );
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A permit is given back only after its row was committed, and what is held is read before a sum is taken. So each byte that is
 //! stored or under way is in the one or the other, and those that are in both make a tally too high until the next sum. Nothing
-//! is granted that does not fit a tally that is right or too high: uploads at once can't exceed a limit together.
+//! is granted that does not fit a tally that is right or too high: uploads at once can't exceed a limit together. What does not fit
+//! only because of others' permits waits for a moment and looks again, since a tally may be too high by all of them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +22,8 @@ use crate::http::error::ApiError;
 const AGE: Duration = Duration::from_secs(10);
 /// The sum of the whole installation is taken no more often, even if something does not fit.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long what fits but for others' permits waits until another sum is taken: most permits are held for one transaction.
+const PATIENCE: [Duration; 3] = [Duration::from_millis(20), Duration::from_millis(100), Duration::from_millis(500)];
 /// How many tallies are remembered.
 const MOST: usize = 10_000;
 
@@ -46,8 +49,13 @@ struct Sum {
 impl Sum {
     /// How much more may be granted.
     fn room(&self, grace: u64) -> u64 {
+        self.stored_room(grace).saturating_sub(self.granted)
+    }
+
+    /// How much more there would be room for if nothing were under way.
+    fn stored_room(&self, grace: u64) -> u64 {
         let limit = self.limit.map_or(u64::MAX, |limit| limit.saturating_add(grace));
-        limit.saturating_sub(self.used.saturating_add(self.granted))
+        limit.saturating_sub(self.used)
     }
 }
 
@@ -73,7 +81,45 @@ impl Tallies {
         wanted: WantedQuota,
     ) -> Result<HeldQuota, ApiError> {
         let tally = self.tally(key);
-        let mut sum = tally.sum.lock().await;
+        let mut pauses = PATIENCE.iter();
+        loop {
+            let sum = match tally.try_hold(db, key, limit, wanted).await? {
+                Ok(held) => return Ok(held),
+                Err(sum) => sum,
+            };
+            // What others hold may be stored already and counted twice, or may be given back.
+            let others_decide = sum.stored_room(wanted.grace) >= wanted.least;
+            match pauses.next().filter(|_| others_decide) {
+                Some(pause) => tokio::time::sleep(*pause).await,
+                None => {
+                    let under_way = if others_decide { sum.granted } else { 0 };
+                    let limit = sum.limit.unwrap_or_default();
+                    return Err(QuotaRefusal { key, used: sum.used, under_way, limit }.into());
+                }
+            }
+        }
+    }
+
+    fn tally(&self, key: QuotaKey) -> Arc<QuotaTally> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MOST && !all.contains_key(&key) {
+            // Whatever is held keeps its tally.
+            all.retain(|_, tally| Arc::strong_count(tally) > 1);
+        }
+        Arc::clone(all.entry(key).or_default())
+    }
+}
+
+impl QuotaTally {
+    /// Holds a part of the quota, or returns the sum that it does not fit.
+    async fn try_hold(
+        self: &Arc<Self>,
+        db: &Db,
+        key: QuotaKey,
+        limit: Option<u64>,
+        wanted: WantedQuota,
+    ) -> Result<Result<HeldQuota, Sum>, ApiError> {
+        let mut sum = self.sum.lock().await;
         let known = sum.filter(|sum| sum.at.elapsed() < AGE);
         let is_enough = |sum: &Sum| {
             let is_new = key == QuotaKey::InstallationBytes && sum.at.elapsed() < PAUSE;
@@ -83,7 +129,7 @@ impl Tallies {
             Some(known) => known,
             None => {
                 // Before the sum: what is given back from here on may be in it.
-                let (held, at) = (tally.held.load(Ordering::SeqCst), Instant::now());
+                let (held, at) = (self.held.load(Ordering::SeqCst), Instant::now());
                 let found = db.read(move |conn| Box::pin(store::used(conn, key))).await;
                 let (used, own) = found.map_err(|failed: DbError| ApiError::from(failed))?;
                 // What an operator has set counts, and there 0 is no limit too.
@@ -94,24 +140,13 @@ impl Tallies {
         let room = now.room(wanted.grace);
         if room < wanted.least {
             *sum = Some(now);
-            let limit = now.limit.unwrap_or_default();
-            return Err(QuotaRefusal { key, used: now.used.saturating_add(now.granted), limit }.into());
+            return Ok(Err(now));
         }
         let amount = wanted.most.max(wanted.least).min(room);
         now.granted = now.granted.saturating_add(amount);
         *sum = Some(now);
-        tally.held.fetch_add(amount, Ordering::SeqCst);
-        drop(sum);
-        Ok(HeldQuota { tally, amount })
-    }
-
-    fn tally(&self, key: QuotaKey) -> Arc<QuotaTally> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST && !all.contains_key(&key) {
-            // Whatever is held keeps its tally.
-            all.retain(|_, tally| Arc::strong_count(tally) > 1);
-        }
-        Arc::clone(all.entry(key).or_default())
+        self.held.fetch_add(amount, Ordering::SeqCst);
+        Ok(Ok(HeldQuota { tally: Arc::clone(self), amount }))
     }
 }
 

@@ -66,6 +66,8 @@ impl WorkMemory {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use futures_util::FutureExt;
 
     use super::*;
@@ -77,12 +79,10 @@ mod tests {
         assert!(memory.reserve(SMALL_BYTES).now_or_never().is_some(), "little is not counted");
         let refused = WorkMemory::soon(memory.reserve(100_000)).await;
         assert_eq!(refused.err().map(|error| error.code.status), Some(503));
-        let waiting = tokio::spawn({
-            let memory = memory.clone();
-            async move { memory.for_parsed(usize::MAX).await }
-        });
+        let mut waiting = pin!(memory.for_parsed(usize::MAX));
+        assert!(waiting.as_mut().now_or_never().is_none(), "most of it is taken");
         drop(most);
-        let all = waiting.await.unwrap();
+        let all = waiting.await;
         assert!(memory.reserve(100_000).now_or_never().is_none(), "what is more than all has all of it");
         drop(all);
         assert!(memory.reserve(100_000).now_or_never().is_some());

@@ -144,6 +144,10 @@ mod tests {
         .to_string()
     }
 
+    fn bodies(bodies: &[String]) -> impl Iterator<Item = io::Result<Bytes>> {
+        bodies.iter().map(|body| Ok(Bytes::copy_from_slice(body.as_bytes())))
+    }
+
     #[test]
     fn each_gap_is_found_and_what_was_rejected_counts_for_nothing() {
         let requirements = [
@@ -160,7 +164,6 @@ mod tests {
             story(4, &[77], "APPROVED", 1, None),
             story(5, &[], "REJECTED", 1, None),
         ];
-        let bodies = |bodies: &[String]| bodies.to_vec().into_iter().map(|body| Ok(Bytes::from(body)));
         let all = matrix(bodies(&requirements), bodies(&stories), false).unwrap();
         let gaps: Vec<_> = all.rows.iter().map(|row| row.gaps.clone()).collect();
         use TraceGap::{NoCriteria, NoSource, NoStory, NotExported, Suspect};
