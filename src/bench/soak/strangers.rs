@@ -32,13 +32,13 @@ pub struct Stranger {
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct FatStory {
     id: String,
 }
 
 #[derive(Deserialize)]
 struct Items {
-    items: Vec<Item>,
+    items: Vec<FatStory>,
 }
 
 impl Stranger {

@@ -212,6 +212,8 @@ async fn child() {
     }
     let opened = sqlite(|settings| settings).await;
     let written: Result<(), Bomb> = opened.db.write(|_| Box::pin(async { panic!("by intention") })).await;
+    // Its caller may be told first.
+    tokio::time::sleep(Duration::from_secs(60)).await;
     panic!("the process goes on without its writer: {written:?}");
 }
 

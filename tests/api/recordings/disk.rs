@@ -2,46 +2,17 @@
 //! server's own. Prints SKIPPED where the machine allows no such namespace.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use serde_json::json;
 
 use super::{Recorder, sum, wav};
 use crate::participants::TestMeeting;
-use crate::support::server::by_shell;
-use crate::support::{Server, ServerSetup};
+use crate::support::{Server, ServerSetup, small_disk};
 
 const MIB: usize = 1024 * 1024;
-/// Runs a command whose folder `recordings` is a file system of its own.
-const SMALL: &str = r#"mount -t tmpfs -o size="$1" none recordings || exit 1; shift; exec "$@""#;
-
-/// Starts a server with so much room for recordings.
-fn start(setup: &ServerSetup, bytes: usize) -> Option<Server> {
-    let allowed = Command::new("unshare").args(["-rm", "true"]).stderr(Stdio::null()).status();
-    if !allowed.is_ok_and(|status| status.success()) {
-        println!("SKIPPED: no mount namespaces");
-        return None;
-    }
-    std::fs::create_dir_all(setup.data.join("recordings")).unwrap();
-    let inside = by_shell(&setup.command(&[]), SMALL, &bytes.to_string());
-    let mut command = Command::new("unshare");
-    command.arg("-rm").arg(inside.get_program()).args(inside.get_args());
-    command.current_dir(&setup.data);
-    for (name, value) in inside.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let server = setup.begin_with(command);
-    server.wait_until_ready();
-    Some(server)
-}
-
 /// A file that takes up room.
 fn filler(server: &Server) -> PathBuf {
-    let data = server.data.strip_prefix("/").unwrap();
-    PathBuf::from(format!("/proc/{}/root", server.pid())).join(data).join("recordings/filler")
+    small_disk::inside(server, "recordings/filler")
 }
 
 on_sqlite! {
@@ -49,7 +20,7 @@ on_sqlite! {
         // Room for the whole twice, which assembling takes, and some more.
         let whole = wav(u32::try_from(4 * MIB - 44).unwrap());
         let pieces: Vec<&[u8]> = whole.chunks(MIB).collect();
-        let Some(server) = start(&setup, 9 * MIB) else { return };
+        let Some(server) = small_disk::start(&setup, ("recordings", 9 * MIB), &[], r#"exec "$@""#) else { return };
         let room = TestMeeting::open(&server).await;
         let recorder = Recorder::chunked(&room).await;
         // At every step: less than a chunk is left, none at all, or too little to join what is there.

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::server::by_shell;
 use crate::support::wire::Wire;
-use crate::support::{Client, Server, ServerSetup, User};
+use crate::support::{Client, Server, ServerSetup, User, small_disk};
 
 /// At this filter every request has lines of the workers, of the actors and of the database's threads.
 const VERBOSE: (&str, &str) = ("COLLOQUY__LOG__FILTER", "trace");
@@ -145,32 +145,6 @@ on_both! {
     }
 }
 
-/// Runs a command whose folder `small` is a file system of its own, with its log in there.
-const SMALL: &str = r#"mount -t tmpfs -o size="$1" none small || exit 1; shift; exec "$@" 2>small/server.log"#;
-
-/// A server whose database and log are on a disk of so many bytes. `None` where the machine allows no such thing.
-fn on_small_disk(setup: &ServerSetup, bytes: usize) -> Option<Server> {
-    let allowed = Command::new("unshare").args(["-rm", "true"]).stderr(Stdio::null()).status();
-    if !allowed.is_ok_and(|status| status.success()) {
-        println!("SKIPPED: no mount namespaces");
-        return None;
-    }
-    std::fs::create_dir_all(setup.data.join("small")).unwrap();
-    let database = format!("sqlite://{}", setup.data.join("small/colloquy.sqlite").display());
-    let inside = by_shell(&setup.command(&[("DATABASE_URL", &database)]), SMALL, &bytes.to_string());
-    let mut command = Command::new("unshare");
-    command.arg("-rm").arg(inside.get_program()).args(inside.get_args()).current_dir(&setup.data);
-    for (name, value) in inside.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let server = setup.begin_with(command);
-    server.wait_until_ready();
-    Some(server)
-}
-
 async fn ready(client: &Client) -> u16 {
     client.get("/health/ready").await.status
 }
@@ -182,10 +156,12 @@ async fn create(ada: &User) -> u16 {
 
 on_sqlite! {
     async fn a_full_disk_under_the_database_and_the_log_is_said_by_the_probe_and_is_over_once_there_is_room(setup: ServerSetup) {
-        let Some(server) = on_small_disk(&setup, 16 * 1024 * 1024) else { return };
+        let database = format!("sqlite://{}", setup.data.join("small/colloquy.sqlite").display());
+        let small = ("small", 16 * 1024 * 1024);
+        let script = r#"exec "$@" 2>small/server.log"#;
+        let Some(server) = small_disk::start(&setup, small, &[("DATABASE_URL", &database)], script) else { return };
         let ada = server.user().await;
-        let small = PathBuf::from(format!("/proc/{}/root", server.pid())).join(setup.data.strip_prefix("/").unwrap());
-        let (filler, log) = (small.join("small/filler"), small.join("small/server.log"));
+        let (filler, log) = (small_disk::inside(&server, "small/filler"), small_disk::inside(&server, "small/server.log"));
         assert_eq!(create(&ada).await, 201);
         for round in 0..3 {
             // As much as there is.

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 
-use crate::support::memory::{Memory, limited};
+use crate::support::memory::{Limited, Memory, limited};
 use crate::support::{Kind, ServerSetup};
 
 /// The limit in MiB: far more than a server at rest needs, far less than any attack would take.
@@ -23,12 +23,14 @@ fn a_server_starts_and_answers_within_its_limit() {
 fn a_process_that_asks_for_more_than_its_limit_does_not_get_it() {
     let mut greedy = std::process::Command::new("sh");
     greedy.args(["-c", r#"head -c 200000000 /dev/zero | tail -c 200000000 | wc -c"#]);
-    let count = |mebibytes: u64| {
-        let output = limited(&greedy, mebibytes).output().unwrap();
+    let count = |what: Limited, mebibytes: u64| {
+        let output = limited(&greedy, what, mebibytes).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim().parse::<u64>().unwrap()
     };
-    assert_eq!(count(1024), 200_000_000);
-    assert_eq!(count(100), 0);
+    for what in [Limited::Addresses, Limited::Own] {
+        assert_eq!(count(what, 1024), 200_000_000);
+        assert_eq!(count(what, 100), 0);
+    }
 }
 
 /// How much more than at rest may stay allocated, in KiB.

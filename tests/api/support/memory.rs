@@ -3,16 +3,28 @@
 use std::fs;
 use std::process::Command;
 
-/// Sets the limit and executes the program. Only the soft limit is set, so that a child process may set another one.
-const LIMITED: &str = r#"ulimit -S -v "$1"; shift; exec "$@""#;
+/// What of a process is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limited {
+    /// The address space (RLIMIT_AS).
+    Addresses,
+    /// The memory of its own (RLIMIT_DATA), without files that are mapped: each reader of SQLite maps the whole database, and the
+    /// system takes those pages back when it needs them.
+    Own,
+}
 
-/// Returns the same command, limited to an address space of `mebibytes` MiB (RLIMIT_AS).
+/// Returns the same command, limited to `mebibytes` MiB. Only the soft limit is set, so that a child process may set another one.
 ///
-/// The limit counts reserved addresses, not used memory. The system's allocator reserves 64 MiB for each thread and
-/// uses hardly any of it, so `MALLOC_ARENA_MAX` limits it to two arenas for all threads: the addresses are then close
+/// A limit counts what is reserved, not what is used. The system's allocator reserves 64 MiB for each thread and
+/// uses hardly any of it, so `MALLOC_ARENA_MAX` limits it to two arenas for all threads: what is reserved is then close
 /// to what is used.
-pub fn limited(command: &Command, mebibytes: u64) -> Command {
-    let mut limited = super::server::by_shell(command, LIMITED, &(mebibytes * 1024).to_string());
+pub fn limited(command: &Command, what: Limited, mebibytes: u64) -> Command {
+    let letter = match what {
+        Limited::Addresses => "v",
+        Limited::Own => "d",
+    };
+    let script = format!(r#"ulimit -S -{letter} "$1"; shift; exec "$@""#);
+    let mut limited = super::server::by_shell(command, &script, &(mebibytes * 1024).to_string());
     limited.env("MALLOC_ARENA_MAX", "2");
     limited
 }

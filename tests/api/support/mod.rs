@@ -30,6 +30,7 @@ pub mod schemas;
 pub mod server;
 pub mod shape;
 pub mod slow;
+pub mod small_disk;
 pub mod socket;
 pub mod speech_service;
 pub mod tables;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use colloquy::db::{Db, DbSettings};
 
 use super::client::Client;
-use super::memory::{self, Memory};
+use super::memory::{self, Limited, Memory};
 use super::postgres::{self, Cluster};
 
 /// The database that a test runs on.
@@ -90,7 +90,12 @@ impl ServerSetup {
     /// As [`ServerSetup::start`], with an address space of `mebibytes` MiB for the server's process, which aborts when
     /// it allocates more. Its child processes (parsers of documents) inherit the limit and may set another one.
     pub fn start_within(&self, mebibytes: u64, extra: &[(&str, &str)]) -> Server {
-        let server = self.begin_with(memory::limited(&self.command(extra), mebibytes));
+        self.start_limited(Limited::Addresses, mebibytes, extra)
+    }
+
+    /// As [`ServerSetup::start_within`], by what is limited.
+    pub fn start_limited(&self, what: Limited, mebibytes: u64, extra: &[(&str, &str)]) -> Server {
+        let server = self.begin_with(memory::limited(&self.command(extra), what, mebibytes));
         server.wait_until_ready();
         server
     }
@@ -163,7 +168,6 @@ impl ServerSetup {
     }
 }
 
-/// Runs a program that must refuse to start; returns its exit status and its standard error. Kills it after 30 s.
 /// Returns a command that runs a shell script, with `argument` as its `$1` and the given command as the rest.
 pub fn by_shell(command: &Command, script: &str, argument: &str) -> Command {
     let mut shell = Command::new("sh");
@@ -180,6 +184,7 @@ pub fn by_shell(command: &Command, script: &str, argument: &str) -> Command {
     shell
 }
 
+/// Runs a program that must refuse to start; returns its exit status and its standard error. Kills it after 30 s.
 pub fn refusal(mut command: Command) -> (ExitStatus, String) {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
