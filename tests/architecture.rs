@@ -25,6 +25,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("config", &["models"]),
     ("keys", &[]),
     ("log", &["config"]),
+    ("disk", &[]),
     ("vital", &["log"]),
     ("tasks", &["vital"]),
     ("guarantees", &[]),
@@ -32,10 +33,10 @@ const MAY: &[(&str, &[&str])] = &[
     ("db", &["tasks", "vital"]),
     ("jobs", &["db", "keys", "clients", "tasks"]),
     // Shared by all features.
-    ("quotas", &["config", "db", "http"]),
+    ("quotas", &["config", "db", "disk", "http"]),
     ("core", &["config", "db", "jobs", "keys", "quotas", "tasks"]),
     // Transport, authentication, operations and real-time events: they import no feature.
-    ("http", &["clients", "config", "db", "log", "tasks"]),
+    ("http", &["clients", "config", "db", "disk", "log", "tasks"]),
     ("passwords", &["config", "http"]),
     ("access", &["core", "db", "http", "keys"]),
     ("api", &["access", "core", "db", "http", "tasks"]),

@@ -56,7 +56,8 @@ pub async fn start(
     let analysis_type = body.analysis_type.unwrap_or(AnalysisType::Full);
     let language = body.language.unwrap_or(project.language);
     let engine = engine_of(state, project_id, body.engine)?;
-    let counted = state.quotas.count(CountedKind::RunsOfProject, project_id.uuid(), 1).await?;
+    let (kind, owner) = (CountedKind::RunsOfProject, project_id.uuid());
+    let counted = state.quotas.count_unless_made(kind, owner, 1, move |conn| Box::pin(store::find(conn, id))).await?;
     let (most, most_runs) = (state.config.limits.documents_per_run, state.config.limits.unfinished_runs);
     let (run, records) = state
         .db

@@ -83,25 +83,35 @@ macro_rules! page_by_bytes {
     ($conn:expr, $share:expr, $page:expr, $listed:expr, $id:expr, $bytes:expr, $columns:expr) => {{
         let listed = $listed;
         let before = $crate::db::Key(actors::ids::Id::<()>::from_uuid($page.before()));
-        let sizes =
-            listed.clone().filter($id.lt(before)).order($id.desc()).limit($page.limit + 1).select(($id, $bytes));
-        let sizes: Vec<($crate::db::Key<()>, i32)> = sizes.load($conn).await?;
-        let count = $crate::db::rows_of_page(sizes.iter().map(|(_, bytes)| $crate::db::bytes_of(*bytes)), $page.limit);
-        let bytes = sizes.iter().take(count).map(|(_, bytes)| $crate::db::bytes_of(*bytes)).sum::<usize>();
-        $share.reserve(bytes)?;
-        let last = count.checked_sub(1).and_then(|at| sizes.get(at)).map(|(id, _)| *id);
-        let rows: Vec<_> = match last {
-            Some(last) => {
-                let fitting = listed.clone().filter($id.lt(before)).filter($id.ge(last)).order($id.desc());
-                fitting.limit($page.limit).select($columns).load($conn).await?
-            }
-            None => Vec::new(),
-        };
-        let total: i64 = match $crate::db::total_of(sizes.len(), $page.before(), $page.limit) {
-            Some(total) => total,
-            None => listed.count().get_result($conn).await?,
-        };
-        (rows, sizes.len() > count, total)
+        let share = $share;
+        // As of one moment: a row that came in between would push another one off the page.
+        $conn
+            .transaction(async |conn| {
+                let sizes = listed
+                    .clone()
+                    .filter($id.lt(before))
+                    .order($id.desc())
+                    .limit($page.limit + 1)
+                    .select(($id, $bytes));
+                let sizes: Vec<($crate::db::Key<()>, i32)> = sizes.load(conn).await?;
+                let bytes_of = |(_, bytes): &($crate::db::Key<()>, i32)| $crate::db::bytes_of(*bytes);
+                let count = $crate::db::rows_of_page(sizes.iter().map(bytes_of), $page.limit);
+                share.reserve(sizes.iter().take(count).map(bytes_of).sum::<usize>())?;
+                let last = count.checked_sub(1).and_then(|at| sizes.get(at)).map(|(id, _)| *id);
+                let rows: Vec<_> = match last {
+                    Some(last) => {
+                        let fitting = listed.clone().filter($id.lt(before)).filter($id.ge(last)).order($id.desc());
+                        fitting.select($columns).load(conn).await?
+                    }
+                    None => Vec::new(),
+                };
+                let total: i64 = match $crate::db::total_of(sizes.len(), $page.before(), $page.limit) {
+                    Some(total) => total,
+                    None => listed.count().get_result(conn).await?,
+                };
+                Ok::<_, $crate::db::DbError>((rows, sizes.len() > count, total))
+            })
+            .await?
     }};
 }
 pub(crate) use page_by_bytes;

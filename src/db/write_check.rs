@@ -34,8 +34,8 @@ impl WriteCheck {
     }
 }
 
-fn is_fresh(latest: &Option<CheckedWrite>) -> bool {
-    latest.as_ref().is_some_and(|checked| checked.at.elapsed() < FRESH)
+fn is_fresh(latest: &Option<CheckedWrite>, asked: Instant) -> bool {
+    latest.as_ref().is_some_and(|checked| checked.at + FRESH > asked)
 }
 
 impl Db {
@@ -46,7 +46,9 @@ impl Db {
     pub async fn check_writes(&self) -> Result<(), DbError> {
         let check = &self.open.write_check;
         let mut latest = check.latest.subscribe();
-        let is_known = is_fresh(&latest.borrow());
+        // By the time of the question: what is found later is never too old, however late its caller is awake.
+        let asked = Instant::now();
+        let is_known = is_fresh(&latest.borrow(), asked);
         if !is_known && !check.is_running.swap(true, Ordering::AcqRel) {
             let db = self.clone();
             // Not by the caller, who may go away: a write without its caller would be in doubt, and hold up reads.
@@ -58,7 +60,7 @@ impl Db {
             });
         }
         let limit = self.open.limit;
-        let checked = timeout(limit, latest.wait_for(is_fresh)).await;
+        let checked = timeout(limit, latest.wait_for(|latest| is_fresh(latest, asked))).await;
         match checked {
             Ok(Ok(checked)) => checked.as_ref().map_or(Ok(()), |checked| checked.outcome.clone()),
             Ok(Err(_)) => Err(DbError::Unavailable("the database is closed".to_owned())),

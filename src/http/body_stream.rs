@@ -17,13 +17,19 @@ const WAITING: usize = 4;
 /// A request's body. Not limited in size: its reader must be.
 pub struct BodyStream {
     pieces: mpsc::Receiver<Result<Bytes, ApiError>>,
-    /// The size that the client announced.
+    /// The size that the client announced, in bytes, whatever it is.
     pub length: Option<u64>,
 }
 
-/// Returns the size of the body that the client announces, if it does.
+/// Returns the size in bytes that the client announces of a body of which at most `limit` bytes are taken, if it does; no more
+/// than those. What is beyond them is refused as it arrives.
 #[must_use]
-pub fn announced_length(request: &HttpRequest) -> Option<u64> {
+pub fn announced_length(request: &HttpRequest, limit: usize) -> Option<u64> {
+    length(request).map(|announced| announced.min(limit as u64))
+}
+
+/// Returns the value of `Content-Length`.
+fn length(request: &HttpRequest) -> Option<u64> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
@@ -49,7 +55,7 @@ impl BodyStream {
                 }
             }
         });
-        Self { pieces, length: announced_length(request) }
+        Self { pieces, length: length(request) }
     }
 
     /// Returns the next piece; `None` at the end of the body.
@@ -58,5 +64,22 @@ impl BodyStream {
     /// 400 if the client disconnects; 408 if it sends too slowly.
     pub async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         self.pieces.recv().await.transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::CONTENT_LENGTH;
+    use actix_web::test::TestRequest;
+
+    use super::announced_length;
+
+    #[test]
+    fn no_more_is_announced_than_is_taken() {
+        let announced = |header: &str| {
+            announced_length(&TestRequest::default().insert_header((CONTENT_LENGTH, header)).to_http_request(), 100)
+        };
+        assert_eq!(["99", "100", "18446744073709551615"].map(announced), [Some(99), Some(100), Some(100)]);
+        assert_eq!(["", "-1", "many"].map(announced), [None; 3]);
     }
 }

@@ -20,7 +20,7 @@ const SMALL_BYTES: usize = 64 * 1024;
 
 /// The permission to store a file. It is asked before each piece of the file is written.
 pub trait StoragePermit {
-    /// Makes it cover a file of so many bytes.
+    /// Makes it cover a file of so many bytes, which are about to be written as far as they are not yet.
     ///
     /// # Errors
     /// 507 if there is no room for them.

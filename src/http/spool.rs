@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;
@@ -14,10 +15,12 @@ use actix_web::http::header::ETAG;
 use bytes::Bytes;
 use futures_util::stream;
 use tokio::task::spawn_blocking;
+use tokio::time::Instant;
 
 use super::budget::{Budget, Share};
 use super::ready::JSON;
 use crate::db::DbError;
+use crate::disk::free_of;
 
 /// So much of a spool is in memory, in bytes; what is larger is in a file. The number of connections bounds those in memory.
 const MEMORY_BYTES: usize = 64 * 1024;
@@ -25,18 +28,26 @@ const MEMORY_BYTES: usize = 64 * 1024;
 const PIECE_BYTES: usize = 256 * 1024;
 /// How many bytes all spools may have together on the disk, and those of one owner a quarter of it.
 const ROOM_BYTES: usize = 8 * 1024 * 1024 * 1024;
+/// A spool looks at the free space whenever it has grown by so much, in bytes.
+const LOOK_BYTES: usize = 4 * 1024 * 1024;
+/// The longest time for which a response is sent from a spool: who reads so slowly would keep its room from others.
+const LONGEST_SENDING: Duration = Duration::from_secs(10 * 60);
 
 /// Where spools are made. Clones share the room.
 #[derive(Clone)]
 pub struct Spools {
     folder: Arc<PathBuf>,
     room: Budget,
+    /// So much of the disk stays free, in bytes.
+    reserve: u64,
 }
 
 impl Spools {
+    /// Spools in a folder, on whose disk `reserve_mib` MiB stay free of them.
     #[must_use]
-    pub fn at(folder: PathBuf) -> Self {
-        Self { folder: Arc::new(folder), room: Budget::of(ROOM_BYTES) }
+    pub fn at(folder: PathBuf, reserve_mib: u64) -> Self {
+        let reserve = reserve_mib.saturating_mul(1024 * 1024);
+        Self { folder: Arc::new(folder), room: Budget::of(ROOM_BYTES), reserve }
     }
 
     /// Begins a spool. The room is that of the `owner`: a client, or a project.
@@ -48,6 +59,8 @@ impl Spools {
             pending: Vec::new(),
             file: None,
             length: 0,
+            reserve: self.reserve,
+            looked_at: None,
         }
     }
 }
@@ -60,6 +73,9 @@ pub struct SpoolWriter {
     pending: Vec<u8>,
     file: Option<File>,
     length: usize,
+    reserve: u64,
+    /// Its length when it last looked at the free space.
+    looked_at: Option<usize>,
 }
 
 impl SpoolWriter {
@@ -99,6 +115,14 @@ impl Write for SpoolWriter {
     fn flush(&mut self) -> io::Result<()> {
         let full = |_| io::Error::new(io::ErrorKind::QuotaExceeded, "too many bytes are on their way from the disk");
         self.share.grow_to(self.length).map_err(full)?;
+        if self.looked_at.is_none_or(|looked_at| self.length - looked_at >= LOOK_BYTES) {
+            self.looked_at = Some(self.length);
+            let wanted = u64::try_from(LOOK_BYTES).unwrap_or(u64::MAX);
+            // Where it can't be told, writing shows it.
+            if free_of(&self.folder).is_some_and(|free| free < self.reserve.saturating_add(wanted)) {
+                return Err(io::Error::new(io::ErrorKind::StorageFull, "the disk is nearly full"));
+            }
+        }
         let file = match &mut self.file {
             Some(file) => file,
             None => self.file.insert(tempfile::tempfile_in(self.folder.as_path())?),
@@ -159,9 +183,13 @@ impl Spool {
             return response.body(bytes.clone());
         }
         let length = u64::try_from(self.0.length).unwrap_or(u64::MAX);
-        let pieces = stream::unfold((self, 0), |(spool, offset)| async move {
+        let began = Instant::now();
+        let pieces = stream::unfold((self, 0), move |(spool, offset)| async move {
             if offset >= spool.length() {
                 return None;
+            }
+            if began.elapsed() > LONGEST_SENDING {
+                return Some((Err(io::ErrorKind::TimedOut.into()), (spool, usize::MAX)));
             }
             let reader = spool.clone();
             let piece =
@@ -182,11 +210,16 @@ pub fn unspooled(error: &io::Error) -> DbError {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+
+    use actix_web::body::{BoxBody, MessageBody};
+
+    use super::super::budget::SMALL_BYTES;
     use super::*;
 
     fn spools() -> (Spools, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        (Spools::at(folder.path().to_owned()), folder)
+        (Spools::at(folder.path().to_owned(), 0), folder)
     }
 
     #[test]
@@ -217,5 +250,31 @@ mod tests {
         writer.write_all(&vec![7; PIECE_BYTES]).unwrap();
         assert!(writer.write_all(&vec![7; PIECE_BYTES + 1]).is_err());
         assert!(spools.begin("bob".to_owned()).write_all(&vec![7; PIECE_BYTES]).is_ok());
+    }
+
+    #[test]
+    fn what_is_kept_free_of_the_disk_stays_free_and_what_is_little_needs_none_of_it() {
+        let (spools, _folder) = spools();
+        let full = Spools { reserve: u64::MAX / 2, ..spools };
+        let refused = full.begin("ada".to_owned()).write_all(&vec![7; PIECE_BYTES]).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::StorageFull);
+        let mut little = full.begin("ada".to_owned());
+        little.write_all(&vec![7; MEMORY_BYTES]).unwrap();
+        assert_eq!(little.finish().unwrap().length(), MEMORY_BYTES);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_for_too_long_is_cut_off() {
+        let (spools, _folder) = spools();
+        let mut writer = spools.begin("ada".to_owned());
+        writer.write_all(&vec![7; 3 * PIECE_BYTES]).unwrap();
+        let mut body = Box::pin(writer.finish().unwrap().response(None).into_body());
+        let next = async |body: &mut Pin<Box<BoxBody>>| std::future::poll_fn(|cx| body.as_mut().poll_next(cx)).await;
+        assert_eq!(next(&mut body).await.unwrap().unwrap().len(), PIECE_BYTES);
+        tokio::time::advance(LONGEST_SENDING + Duration::from_secs(1)).await;
+        assert!(next(&mut body).await.unwrap().is_err());
+        assert_eq!(spools.room.held(), 3 * PIECE_BYTES - SMALL_BYTES, "until the connection is closed");
+        drop(body);
+        assert_eq!(spools.room.held(), 0);
     }
 }

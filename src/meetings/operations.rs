@@ -33,7 +33,8 @@ pub async fn create(
     crate::projects::must_be_active(project)?;
     let now = state.now();
     let project_id = project.id;
-    let _counted = state.quotas.count(CountedKind::MeetingsOfProject, project_id.uuid(), 1).await?;
+    let (kind, owner) = (CountedKind::MeetingsOfProject, project_id.uuid());
+    let _counted = state.quotas.count_unless_made(kind, owner, 1, move |conn| Box::pin(store::find(conn, id))).await?;
     state
         .db
         .write(move |conn| {

@@ -35,7 +35,8 @@ pub async fn create(
     let mut project = Project::new(id, caller.user_id, body.name.0, now);
     project.description = body.description.unwrap_or_default().0;
     project.language = body.language.unwrap_or(project.language);
-    let counted = state.quotas.count(CountedKind::ProjectsOfAccount, caller.user_id.uuid(), 1).await?;
+    let (kind, owner) = (CountedKind::ProjectsOfAccount, caller.user_id.uuid());
+    let counted = state.quotas.count_unless_made(kind, owner, 1, move |conn| Box::pin(store::find(conn, id))).await?;
     let made = state
         .db
         .write(move |conn| {

@@ -1,7 +1,6 @@
 //! The reserve of free space: uploads are refused while there is still room for everything else.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -10,6 +9,7 @@ use tokio::time::Instant;
 
 use super::model::UploadPurpose;
 use crate::config::Storage;
+use crate::disk::free_of;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 
@@ -22,9 +22,16 @@ pub struct FreeSpace {
     folders: Vec<PathBuf>,
     reserve: u64,
     live_reserve: u64,
-    looked: Mutex<Option<(Instant, u64)>>,
-    /// What uploads were granted since: it is on its way to the disk.
-    granted: AtomicU64,
+    looked: Mutex<Option<DiskLook>>,
+}
+
+/// What a look at the disk found.
+struct DiskLook {
+    at: Instant,
+    /// In bytes.
+    free: u64,
+    /// How many bytes uploads were granted since: they are on their way to the disk.
+    granted: u64,
 }
 
 impl FreeSpace {
@@ -35,7 +42,6 @@ impl FreeSpace {
             reserve: settings.reserve_mib.saturating_mul(MIB),
             live_reserve: settings.live_reserve_mib.saturating_mul(MIB),
             looked: Mutex::default(),
-            granted: AtomicU64::default(),
         }
     }
 
@@ -48,50 +54,54 @@ impl FreeSpace {
     /// How much is free on the fullest of the file systems, in bytes; at most a second old. `None`: it can't be told.
     pub async fn free(&self) -> Option<u64> {
         let mut looked = self.looked.lock().await;
-        if let Some((at, free)) = *looked
-            && at.elapsed() < AGE
-        {
-            return Some(free);
-        }
-        let folders = self.folders.clone();
-        let found = spawn_blocking(move || folders.iter().filter_map(|folder| free_of(folder)).min()).await;
-        let free = found.unwrap_or_default()?;
-        self.granted.store(0, Ordering::SeqCst);
-        *looked = Some((Instant::now(), free));
-        drop(looked);
-        Some(free)
+        self.look(&mut looked).await.map(|look| look.free)
     }
 
-    /// Refuses an upload of so many bytes that would use up the reserve.
+    /// Refuses an upload of so many bytes that would use up the reserve, and grants nothing: what is only announced leaves the
+    /// room to everyone.
+    ///
+    /// # Errors
+    /// 507 `StorageFull`.
+    pub(super) async fn check(&self, purpose: UploadPurpose, bytes: u64) -> Result<(), ApiError> {
+        self.ask(purpose, bytes, 0).await
+    }
+
+    /// Grants so many bytes, which are about to be written, unless they would use up the reserve.
     ///
     /// # Errors
     /// 507 `StorageFull`.
     pub(super) async fn grant(&self, purpose: UploadPurpose, bytes: u64) -> Result<(), ApiError> {
+        self.ask(purpose, bytes, bytes).await
+    }
+
+    async fn ask(&self, purpose: UploadPurpose, bytes: u64, granted: u64) -> Result<(), ApiError> {
         let kept = match purpose {
             UploadPurpose::Usual => self.reserve,
             UploadPurpose::Live => self.live_reserve,
         };
+        let mut looked = self.looked.lock().await;
         // Where it can't be told, writing shows it.
-        let Some(free) = self.free().await else { return Ok(()) };
-        let granted = self.granted.load(Ordering::SeqCst);
-        if free.saturating_sub(granted) < kept.saturating_add(bytes) {
-            tracing::warn!(free, kept, bytes, "an upload was refused: the disk is nearly full");
-            metrics::counter!("colloquy_storage_refused_total", "why" => "disk").increment(1);
-            return Err(ApiError::of(Code::STORAGE_FULL));
+        let Some(look) = self.look(&mut looked).await else { return Ok(()) };
+        let free = look.free.saturating_sub(look.granted);
+        if free >= kept.saturating_add(bytes) {
+            look.granted = look.granted.saturating_add(granted);
+            return Ok(());
         }
-        self.granted.fetch_add(bytes, Ordering::SeqCst);
-        Ok(())
+        drop(looked);
+        tracing::warn!(free, kept, bytes, "an upload was refused: the disk is nearly full");
+        metrics::counter!("colloquy_storage_refused_total", "why" => "disk").increment(1);
+        Err(ApiError::of(Code::STORAGE_FULL))
     }
-}
 
-/// What may be written to a folder's file system without privileges.
-fn free_of(folder: &Path) -> Option<u64> {
-    match rustix::fs::statvfs(folder) {
-        Ok(found) => Some(found.f_bavail.saturating_mul(found.f_frsize)),
-        Err(error) => {
-            tracing::warn!(folder = %folder.display(), %error, "the free space can't be told");
-            None
+    /// Returns the last look, or another one if it is too old; `None` if the free space can't be told.
+    async fn look<'a>(&self, looked: &'a mut Option<DiskLook>) -> Option<&'a mut DiskLook> {
+        if looked.as_ref().is_none_or(|look| look.at.elapsed() >= AGE) {
+            let folders = self.folders.clone();
+            let found = spawn_blocking(move || folders.iter().filter_map(|folder| free_of(folder)).min()).await;
+            let free = found.unwrap_or_default()?;
+            *looked = Some(DiskLook { at: Instant::now(), free, granted: 0 });
         }
+        looked.as_mut()
     }
 }
 
@@ -125,6 +135,18 @@ mod tests {
         let more_than_half = free - free / 4;
         assert!(space.grant(UploadPurpose::Usual, more_than_half).await.is_ok());
         assert!(space.grant(UploadPurpose::Usual, more_than_half).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_was_only_checked_takes_nothing_from_others() {
+        let space = with_reserves(0, 0);
+        let free = space.free().await.unwrap();
+        let more_than_half = free - free / 4;
+        for _ in 0..3 {
+            assert!(space.check(UploadPurpose::Usual, more_than_half).await.is_ok());
+        }
+        assert!(space.grant(UploadPurpose::Usual, more_than_half).await.is_ok());
+        assert_eq!(space.check(UploadPurpose::Usual, more_than_half).await.unwrap_err().code.name, "StorageFull");
     }
 
     #[tokio::test]

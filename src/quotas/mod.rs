@@ -1,8 +1,8 @@
 //! Quotas: how much a project, an account and the installation may store, and a reserve of free space on the disk.
 //!
 //! ```text
-//! upload --> QuotaPermit::cover(bytes) --> free space > reserve?  --> project, owner, installation: used + held <= limit?
-//!    `-- no: 507, before anything is written          `-- yes: held until the row is committed, then given back
+//! upload --> QuotaPermit::cover(bytes) --> project, owner, installation: used + held <= limit?  --> free space > reserve?
+//!    `-- no: 507, before the bytes are written         `-- yes: held until the row is committed, then given back
 //! ```
 //! What is used is never stored by itself: it is the sum of the sizes that the rows of documents, recordings, exports and
 //! imports have. So it is right after a kill, a restore, and an upgrade, and what is deleted is given back with its row. Sums
@@ -24,13 +24,19 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use self::free_space::FreeSpace;
+use self::model::CountedKind;
+use self::permit::CountPermit;
 use self::tally::Tallies;
 use crate::config::{self, Config};
-use crate::db::Db;
+use crate::db::{Conn, Db, DbError};
+use crate::http::code::Code;
+use crate::http::error::ApiError;
 
 pub use self::store::StoredBytes;
 
@@ -60,6 +66,27 @@ impl Quotas {
             free_space: FreeSpace::new(folders, &config.storage),
             stored_lately: Mutex::default(),
         }))
+    }
+
+    /// As [`Quotas::count`], for a request that may be a repeated one: where the limit is reached, `find_made` looks whether what
+    /// it makes is there already. If so, nothing is held, and the operation goes on to return what is there.
+    ///
+    /// # Errors
+    /// 409 `LimitReached` if it is not there; otherwise the database error.
+    pub async fn count_unless_made<T: Send + 'static>(
+        &self,
+        kind: CountedKind,
+        owner: Uuid,
+        more: usize,
+        find_made: impl for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<Option<T>, DbError>> + Send + 'static,
+    ) -> Result<Option<CountPermit>, ApiError> {
+        match self.count(kind, owner, more).await {
+            Err(full) if full.code == Code::LIMIT_REACHED => match self.db.read(find_made).await? {
+                Some(_) => Ok(None),
+                None => Err(full),
+            },
+            counted => counted.map(Some),
+        }
     }
 }
 

@@ -22,8 +22,8 @@ pub enum Payer {
 pub enum UploadPurpose {
     /// It can be uploaded later just as well.
     Usual,
-    /// A recording that began while its meeting was live: it can't be made again, so it may go beyond the limits as far as
-    /// the settings allow.
+    /// A recording that is made while its meeting is live: it can't be made again, so it may go beyond the limits as far as the
+    /// settings allow. An import of one is [`UploadPurpose::Usual`].
     Live,
 }
 

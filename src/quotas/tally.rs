@@ -3,7 +3,8 @@
 //! A permit is given back only after its row was committed, and what is held is read before a sum is taken. So each byte that is
 //! stored or under way is in the one or the other, and those that are in both make a tally too high until the next sum. Nothing
 //! is granted that does not fit a tally that is right or too high: uploads at once can't exceed a limit together. What does not fit
-//! only because of others' permits waits for a moment and looks again, since a tally may be too high by all of them.
+//! only because of others' permits waits for a moment and looks again, since a tally may be too high by all of them. So does
+//! what does not fit a sum from before it was asked for, which knows nothing of later deletions: that of the installation may be.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,9 @@ const AGE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long what fits but for others' permits waits until another sum is taken: most permits are held for one transaction.
 const PATIENCE: [Duration; 3] = [Duration::from_millis(20), Duration::from_millis(100), Duration::from_millis(500)];
+/// The same for the installation: another sum is taken before the end of it.
+const PATIENCE_BEYOND_PAUSE: [Duration; 3] =
+    [Duration::from_millis(20), Duration::from_millis(100), PAUSE.saturating_add(Duration::from_millis(100))];
 /// How many tallies are remembered.
 const MOST: usize = 10_000;
 
@@ -59,7 +63,7 @@ impl Sum {
     }
 }
 
-/// How much is wanted: `least` or nothing, and up to `most`.
+/// How much is wanted: there is room for `least` or nothing is held, and up to `most` is. A `most` of 0 only compares.
 #[derive(Debug, Clone, Copy)]
 pub struct WantedQuota {
     pub least: u64,
@@ -80,8 +84,11 @@ impl Tallies {
         limit: Option<u64>,
         wanted: WantedQuota,
     ) -> Result<HeldQuota, ApiError> {
-        let tally = self.tally(key);
-        let mut pauses = PATIENCE.iter();
+        let (tally, asked) = (self.tally(key), Instant::now());
+        let mut pauses = match key {
+            QuotaKey::InstallationBytes => PATIENCE_BEYOND_PAUSE.iter(),
+            _ => PATIENCE.iter(),
+        };
         loop {
             let sum = match tally.try_hold(db, key, limit, wanted).await? {
                 Ok(held) => return Ok(held),
@@ -89,7 +96,8 @@ impl Tallies {
             };
             // What others hold may be stored already and counted twice, or may be given back.
             let others_decide = sum.stored_room(wanted.grace) >= wanted.least;
-            match pauses.next().filter(|_| others_decide) {
+            let is_outdated = sum.at < asked;
+            match pauses.next().filter(|_| others_decide || is_outdated) {
                 Some(pause) => tokio::time::sleep(*pause).await,
                 None => {
                     let under_way = if others_decide { sum.granted } else { 0 };
@@ -98,6 +106,21 @@ impl Tallies {
                 }
             }
         }
+    }
+
+    /// As [`Tallies::hold`], and holds nothing: `bytes` are compared with what is left.
+    ///
+    /// # Errors
+    /// As [`Tallies::hold`].
+    pub async fn check(
+        &self,
+        db: &Db,
+        key: QuotaKey,
+        limit: Option<u64>,
+        bytes: u64,
+        grace: u64,
+    ) -> Result<(), ApiError> {
+        self.hold(db, key, limit, WantedQuota { least: bytes, most: 0, grace }).await.map(drop)
     }
 
     fn tally(&self, key: QuotaKey) -> Arc<QuotaTally> {
@@ -142,7 +165,7 @@ impl QuotaTally {
             *sum = Some(now);
             return Ok(Err(now));
         }
-        let amount = wanted.most.max(wanted.least).min(room);
+        let amount = wanted.most.min(room);
         now.granted = now.granted.saturating_add(amount);
         *sum = Some(now);
         self.held.fetch_add(amount, Ordering::SeqCst);
@@ -179,5 +202,48 @@ impl HeldQuota {
 impl Drop for HeldQuota {
     fn drop(&mut self) {
         self.tally.held.fetch_sub(self.amount, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::{Tallies, WantedQuota};
+    use crate::db::{Db, DbSettings};
+    use crate::quotas::model::QuotaKey;
+
+    const ALL: QuotaKey = QuotaKey::InstallationBytes;
+    const LIMIT: Option<u64> = Some(100);
+    const MOST_OF_IT: WantedQuota = WantedQuota { least: 80, most: 80, grace: 0 };
+
+    async fn empty() -> (Db, TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("test.sqlite").display());
+        (Db::open(DbSettings::at(url)).await.unwrap(), folder)
+    }
+
+    #[tokio::test]
+    async fn what_the_installation_got_back_is_granted_again() {
+        let ((db, _folder), tallies) = (empty().await, Tallies::default());
+        drop(tallies.hold(&db, ALL, LIMIT, MOST_OF_IT).await.unwrap());
+        let again = tallies.hold(&db, ALL, LIMIT, MOST_OF_IT).await;
+        assert!(again.is_ok(), "the sum is a moment old, and another one is waited for");
+        let refused = tallies.hold(&db, ALL, LIMIT, MOST_OF_IT).await.err().unwrap();
+        assert!(refused.message.contains("80 more are being added"), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_check_compares_and_adds_nothing() {
+        let ((db, _folder), tallies) = (empty().await, Tallies::default());
+        for _ in 0..3 {
+            tallies.check(&db, ALL, LIMIT, 80, 0).await.unwrap();
+        }
+        let granted = tallies.tally(ALL).sum.lock().await.unwrap().granted;
+        assert_eq!(granted, 0);
+        assert_eq!(tallies.check(&db, ALL, LIMIT, 101, 0).await.unwrap_err().code.name, "QuotaExceeded");
+        tallies.check(&db, ALL, LIMIT, 101, 1).await.unwrap();
+        let held = tallies.hold(&db, ALL, LIMIT, MOST_OF_IT).await.unwrap();
+        assert_eq!((held.amount(), tallies.check(&db, ALL, LIMIT, 20, 0).await.is_ok()), (80, true));
     }
 }

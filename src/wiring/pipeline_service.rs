@@ -47,7 +47,7 @@ pub async fn serve_pipeline(config: Config) -> Result<(), String> {
     let http = Http::new(HttpParts {
         connections: Arc::new(Connections::new(&config.http, others::connections(config.http.connections))),
         budget: Budget::of(config.http.buffered_bytes),
-        spools: Spools::at(config.server.data.clone()),
+        spools: Spools::at(config.server.data.clone(), config.storage.reserve_mib),
         settings: config.http.clone(),
     });
     let recorder = figures::install().map_err(|error| error.to_string())?;

@@ -180,7 +180,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     let quotas = Quotas::new(&config, db.clone());
     let core = Core::new(CoreParts { config, url, db, clock, hub, jobs, outbox, secret, quotas, tasks });
 
-    let spools = Spools::at(data.clone());
+    let spools = Spools::at(data.clone(), settings.storage.reserve_mib);
     let http = Http::new(HttpParts {
         connections: Arc::new(Connections::new(&settings.http, others::connections(settings.http.connections))),
         budget: Budget::of(settings.http.buffered_bytes),

@@ -43,6 +43,7 @@ mod pipeline_service;
 mod profile;
 mod projects;
 mod quotas;
+mod quotas_again;
 mod real_time;
 mod recordings;
 mod reviews;

@@ -88,7 +88,7 @@ fn nothing_incoming(server: &Server) -> bool {
 on_both! {
     async fn uploads_at_once_stop_at_the_quota_and_a_deletion_gives_room_back(setup: ServerSetup) {
         const QUOTA: u64 = 200 * KB as u64;
-        let server = setup.start(&[("COLLOQUY__QUOTAS__PROJECT_BYTES", QUOTA.to_string().as_str())]);
+        let server = setup.start_small(&[("COLLOQUY__QUOTAS__PROJECT_BYTES", QUOTA.to_string().as_str())]);
         let ada = server.user().await;
         let project = ada.project().await;
         assert_eq!(storage(&ada, &project).await, json!({"usedBytes": 0, "limitBytes": QUOTA}));
@@ -194,6 +194,43 @@ on_both! {
         let put = room.ada.client.put(format!("{}/file", imported.path)).body("application/octet-stream", whole);
         put.await.refused(507, "QuotaExceeded");
         assert_eq!(used(&room.ada, &room.project).await, 0);
+    }
+
+    async fn an_import_into_a_live_meeting_stays_within_the_quota(setup: ServerSetup) {
+        let server = setup.start(&[("COLLOQUY__QUOTAS__PROJECT_BYTES", "50000")]);
+        let room = TestMeeting::open(&server).await;
+        let recorder = Recorder::single(&room).await;
+        let put = |bytes: u32| {
+            let put = room.ada.client.put(format!("{}/file", recorder.path));
+            put.body("application/octet-stream", wav(bytes))
+        };
+        put(139_956).await.refused(507, "QuotaExceeded");
+        assert_eq!(used(&room.ada, &room.project).await, 0);
+        put(39_956).await.is(200);
+        assert_eq!(used(&room.ada, &room.project).await, 40 * KB as u64);
+    }
+
+    /// Asking for the room of the whole file holds none of it: its parts do.
+    async fn a_file_has_its_room_once_and_that_of_what_it_replaces(setup: ServerSetup) {
+        let settings = [
+            ("COLLOQUY__QUOTAS__PROJECT_BYTES", "200000"),
+            ("COLLOQUY__QUOTAS__INSTALLATION_BYTES", "200000"),
+            ("COLLOQUY__QUOTAS__LIVE_GRACE_BYTES", "0"),
+        ];
+        let server = setup.start(&settings);
+        let room = TestMeeting::open(&server).await;
+        let recorder = Recorder::single(&room).await;
+        let put = |bytes: u32| {
+            let put = room.ada.client.put(format!("{}/file", recorder.path));
+            put.body("application/octet-stream", wav(bytes))
+        };
+        put(149_956).await.is(200);
+        put(169_956).await.is(200);
+        assert_eq!(used(&room.ada, &room.project).await, 170 * KB as u64);
+        // Too large all the same: then nothing is replaced.
+        put(219_956).await.refused(507, "QuotaExceeded");
+        assert_eq!(used(&room.ada, &room.project).await, 170 * KB as u64);
+        put(199_956).await.is(200);
     }
 
     async fn below_the_reserve_uploads_are_refused_before_they_are_read_and_everything_else_goes_on(setup: ServerSetup) {

@@ -24,7 +24,7 @@ impl Input for AvatarUpload {
         let state = Accounts::of(request)?;
         let limit = state.config.limits.avatar_bytes;
         // An account has one avatar, which is made small.
-        let (payer, announced) = (Payer::Installation, announced_length(request));
+        let (payer, announced) = (Payer::Installation, announced_length(request, limit));
         let mut permit = state.quotas.begin(payer, UploadPurpose::Usual, announced).await?;
         let only = form::only_file(request, body, &state.avatars, limit, &mut permit).await?;
         Ok(Self(only.file, permit))

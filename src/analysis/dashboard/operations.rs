@@ -13,7 +13,7 @@ use super::filter::DashboardFilter;
 use super::model::ResultsDashboard;
 use crate::analysis::exports;
 use crate::analysis::exports::model::DashboardExport;
-use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};
+use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, ReservedMemory, WorkMemory};
 use crate::analysis::large_reads::{SharedAnswer, answered};
 use crate::analysis::results::spooled::SpooledItems;
 use crate::analysis::results::spooling::{FewItems, few_since};
@@ -79,19 +79,21 @@ async fn make(
         false => format!("{}-{}", stored.etag, exports_hash(&exports)?),
     };
     if !filter.is_empty() {
-        let _memory = WorkMemory::soon(state.large_reads.memory.for_parsed(stored.bytes())).await?;
+        let memory = WorkMemory::soon(state.large_reads.memory.for_parsed(project_id, stored.bytes())).await?;
         let etag = format!("\"{etag}-{}\"", filter.hash());
-        let dashboard = stored.parse(state, filter).await.map_err(ApiError::from)?;
+        let dashboard = stored.parse(state, filter, &memory).await.map_err(ApiError::from)?;
         let shown = ResultsDashboard { exports, ..dashboard };
         let written = spawn_blocking(move || {
+            let _memory = memory;
             write(&mut spool, 200, message, &shown)?;
             Ok::<_, ApiError>(spool.finish())
         });
         return answered(Some(etag), written.await.map_err(ApiError::internal)??);
     }
-    let _memory = WorkMemory::soon(state.large_reads.memory.reserve(stored.bytes_shown())).await?;
-    let text = stored.text(state).await.map_err(ApiError::from)?;
+    let memory = WorkMemory::soon(state.large_reads.memory.reserve(project_id, stored.bytes_shown())).await?;
+    let text = stored.text(state, &memory).await.map_err(ApiError::from)?;
     let written = spawn_blocking(move || {
+        let _memory = memory;
         if stored.changed.is_empty() && exports.is_empty() {
             let raw: &RawValue = serde_json::from_str(&text).map_err(ApiError::internal)?;
             write(&mut spool, 200, message, raw)?;
@@ -147,10 +149,17 @@ impl StoredDashboard {
         self.result.bytes.saturating_mul(2).saturating_add(largest.saturating_mul(2))
     }
 
-    /// Reads what is stored. Memory has to be reserved for it.
-    async fn text(&self, state: &Analysis) -> Result<String, DbError> {
-        let run_id = self.run_id;
-        let text = state.db.read(move |conn| Box::pin(results::result_text(conn, run_id))).await?;
+    /// Reads what is stored, with the memory that is reserved for it.
+    async fn text(&self, state: &Analysis, memory: &ReservedMemory) -> Result<String, DbError> {
+        let (run_id, memory) = (self.run_id, memory.clone());
+        let text = state.db.read(move |conn| {
+            Box::pin(async move {
+                let text = results::result_text(conn, run_id).await;
+                drop(memory);
+                text
+            })
+        });
+        let text = text.await?;
         text.ok_or_else(|| DbError::Broken(format!("the result of the run {run_id} is gone")))
     }
 
@@ -158,13 +167,23 @@ impl StoredDashboard {
         CurrentResult { stored: text, run_id: self.run_id, changed: &self.changed }
     }
 
-    /// Reads it, and parses what a filter keeps. Memory has to be reserved for it.
+    /// Reads it, and parses what a filter keeps, with the memory that is reserved for it.
     ///
     /// # Errors
     /// [`Unparsed`] if it is too large, or can't be parsed.
-    pub async fn parse(self, state: &Analysis, filter: DashboardFilter) -> Result<ResultsDashboard, Unparsed> {
-        let text = self.text(state).await.map_err(|failed| Unparsed::Failed(failed.into()))?;
-        let parsed = spawn_blocking(move || current::parsed(self.current(&text), &filter, MOST_PARSED_BYTES)).await;
+    pub async fn parse(
+        self,
+        state: &Analysis,
+        filter: DashboardFilter,
+        memory: &ReservedMemory,
+    ) -> Result<ResultsDashboard, Unparsed> {
+        let text = self.text(state, memory).await.map_err(|failed| Unparsed::Failed(failed.into()))?;
+        let memory = memory.clone();
+        let parsed = spawn_blocking(move || {
+            let _memory = memory;
+            current::parsed(self.current(&text), &filter, MOST_PARSED_BYTES)
+        });
+        let parsed = parsed.await;
         parsed.map_err(|error| Unparsed::Failed(ApiError::internal(error)))?
     }
 }

@@ -167,10 +167,15 @@ impl From<io::Error> for Unmade {
 impl MakeExportHandler {
     /// Makes the file and stores it; `None` if the project is gone.
     async fn file(&self, export: &StoredExport) -> Result<Option<MadeFile>, Unmade> {
-        let Some((specification, _memory)) = self.specification(export).await? else { return Ok(None) };
+        let Some((specification, memory)) = self.specification(export).await? else { return Ok(None) };
         let bytes = match export.format.writer() {
             Some(writer) => {
-                let written = spawn_blocking(move || exports::write(&specification, writer)).await;
+                let held = memory.clone();
+                let written = spawn_blocking(move || {
+                    let _memory = held;
+                    exports::write(&specification, writer)
+                });
+                let written = written.await;
                 let written = written.map_err(|error| Unmade::ForGood(error.to_string()))?;
                 written.map_err(|fault| Unmade::ForGood(fault.to_string()))?
             }
@@ -179,6 +184,8 @@ impl MakeExportHandler {
                 _ => Unmade::ForGood(error.to_string()),
             })?,
         };
+        // The file is all that is left.
+        let _memory = memory.shrunk_to(bytes.len());
         let payer = self.state.payer(export.project_id).await?;
         let size = bytes.len() as u64;
         let mut permit = self.state.quotas.begin(payer, UploadPurpose::Usual, Some(size)).await?;
@@ -202,10 +209,10 @@ impl MakeExportHandler {
             None => None,
         };
         let bytes = stored.as_ref().map_or(0, StoredDashboard::bytes);
-        let memory = self.state.large_reads.memory.for_parsed(bytes).await;
+        let memory = self.state.large_reads.memory.for_parsed_by_job(project_id, bytes).await;
         let dashboard = match stored {
             Some(stored) => {
-                let parsed = stored.parse(&self.state, export.filters.items.clone()).await;
+                let parsed = stored.parse(&self.state, export.filters.items.clone(), &memory).await;
                 parsed.map_err(|unparsed| match unparsed {
                     Unparsed::TooLarge => Unmade::TooLarge,
                     Unparsed::Failed(failed) if failed.code.status >= 503 => Unmade::Again(failed.message),
@@ -215,7 +222,12 @@ impl MakeExportHandler {
             None => ResultsDashboard::empty(project.id, self.state.now()),
         };
         let names = self.state.db.read(move |conn| Box::pin(store::source_names(conn, project_id))).await?;
-        let described = spawn_blocking(move || specification(&project, dashboard, &names)).await;
+        let held = memory.clone();
+        let described = spawn_blocking(move || {
+            let _memory = held;
+            specification(&project, dashboard, &names)
+        });
+        let described = described.await;
         Ok(Some((described.map_err(|error| Unmade::ForGood(error.to_string()))?, memory)))
     }
 

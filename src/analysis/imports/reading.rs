@@ -133,8 +133,10 @@ impl ReadImportHandler {
     /// Has the file read and writes the drafts of what it would change; `None` if the project is gone.
     async fn propose(&self, import: &ItemImport, sha256: &str) -> Result<Option<ImportReport>, Unread> {
         let folder = self.state.config.server.data.clone();
-        let _memory = self.memory(import).await?;
+        let memory = self.memory(import).await?;
         let Some(input) = self.input(import, sha256, folder.clone()).await? else { return Ok(None) };
+        // From here on the child has it all.
+        drop(memory);
         let planned = self.planner.plan(import.format, input, tempfile::tempfile_in(folder)?).await?;
         // Those of a try that was cut off.
         let id = import.id.uuid();
@@ -155,42 +157,50 @@ impl ReadImportHandler {
                 "The items of the project are too large to be compared with a file. Shorten the largest ones first.";
             return Err(Unread::ForGood(why.to_owned()));
         }
-        Ok(self.state.large_reads.memory.for_parsed(bytes).await)
+        Ok(self.state.large_reads.memory.for_parsed_by_job(project_id, bytes).await)
     }
 
-    /// What the child reads: what the file is compared with, as of one moment, and the file. It has no name, so that nothing of it is
-    /// left by a server that is killed.
+    /// What the child reads: what the file is compared with, and the file. It has no name, so that nothing of it is left by a server
+    /// that is killed. Items are read page by page: what changes meanwhile is found when a proposal is accepted, as any later change.
     async fn input(&self, import: &ItemImport, sha256: &str, folder: PathBuf) -> Result<Option<File>, Unread> {
         let (project_id, run_id, now) = (import.project_id, import.run_id, self.state.now());
-        let read = async move |conn: &mut Conn| {
-            if projects::store::find(conn, project_id).await?.is_none() {
-                return Ok(None);
-            }
-            let mut ground = BufWriter::new(tempfile::tempfile_in(folder).map_err(unwritten)?);
-            let dashboard = dashboards::unparsed(conn, project_id, run_id).await?;
-            let (dashboard, shows_accepted) = dashboard.unwrap_or_default();
-            let head = GroundHead { run_id, now, dashboard_bytes: dashboard.len() as u64, shows_accepted };
-            write_line(&mut ground, &head).and_then(|()| ground.write_all(dashboard.as_bytes())).map_err(unwritten)?;
-            drop(dashboard);
-            for kind in [Kind::Requirement, Kind::UserStory] {
-                let mut after = 0;
-                loop {
-                    let page = store::items_after(conn, project_id, kind, after, PAGE).await?;
-                    let Some((last, ..)) = page.last() else { break };
-                    after = *last;
+        let begun = self.state.db.read(move |conn| {
+            Box::pin(async move {
+                if projects::store::find(conn, project_id).await?.is_none() {
+                    return Ok(None);
+                }
+                let mut ground = BufWriter::new(tempfile::tempfile_in(folder).map_err(unwritten)?);
+                let dashboard = dashboards::unparsed(conn, project_id, run_id).await?;
+                let (dashboard, shows_accepted) = dashboard.unwrap_or_default();
+                let head = GroundHead { run_id, now, dashboard_bytes: dashboard.len() as u64, shows_accepted };
+                write_line(&mut ground, &head)
+                    .and_then(|()| ground.write_all(dashboard.as_bytes()))
+                    .map_err(unwritten)?;
+                Ok::<_, DbError>(Some(ground))
+            })
+        });
+        let Some(mut ground) = begun.await? else { return Ok(None) };
+        for kind in [Kind::Requirement, Kind::UserStory] {
+            let mut after = Some(0);
+            while let Some(number) = after {
+                let read =
+                    self.state.db.read(move |conn| Box::pin(store::items_after(conn, project_id, kind, number, PAGE)));
+                let page = read.await?;
+                after = page.last().map(|(last, ..)| *last);
+                let written = spawn_blocking(move || {
                     for (_, text_key, body) in page {
                         let item: GroundItem = (kind.into(), text_key, body);
-                        write_line(&mut ground, &item).map_err(unwritten)?;
+                        write_line(&mut ground, &item)?;
                     }
-                }
+                    Ok::<_, io::Error>(ground)
+                });
+                ground = written.await.map_err(|error| Unread::Again(error.to_string()))??;
             }
-            ground.write_all(b"\n").and_then(|()| ground.flush()).map_err(unwritten)?;
-            ground.into_inner().map(Some).map_err(|error| unwritten(error.into_error()))
-        };
-        let ground = self.state.db.read(move |conn| Box::pin(conn.transaction(read))).await?;
-        let Some(mut input) = ground else { return Ok(None) };
+        }
         let mut file = self.state.imports.files.open(sha256).await?.into_std().await;
         let appended = spawn_blocking(move || {
+            ground.write_all(b"\n")?;
+            let mut input = ground.into_inner().map_err(io::IntoInnerError::into_error)?;
             io::copy(&mut file, &mut input)?;
             input.rewind()?;
             Ok::<_, io::Error>(input)

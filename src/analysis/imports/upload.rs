@@ -39,7 +39,8 @@ impl Input for ImportUpload {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let state = Analysis::of(request)?;
         let payer = state.payer(PathIds::of(request).id("projectId")?).await?;
-        let mut permit = state.quotas.begin(payer, UploadPurpose::Usual, announced_length(request)).await?;
+        let announced = announced_length(request, MAX_FILE_BYTES);
+        let mut permit = state.quotas.begin(payer, UploadPurpose::Usual, announced).await?;
         let files = &state.imports.files;
         let OnlyFile { file, name } = form::only_file(request, body, files, MAX_FILE_BYTES, &mut permit).await?;
         let wrong = |reason, message: String| {

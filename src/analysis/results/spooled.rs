@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn what_changed_while_it_was_read_is_read_again() {
         let folder = tempfile::tempdir().unwrap();
-        let mut spooling = ItemSpooling::new(Spools::at(folder.path().to_owned()).begin("project".to_owned()));
+        let mut spooling = ItemSpooling::new(Spools::at(folder.path().to_owned(), 0).begin("project".to_owned()));
         let (one, two) = (listed(1, 3), listed(2, 5));
         assert_eq!(spooling.missing(&[one, two]), [one, two]);
         spooling.add(one, "one").unwrap();

@@ -9,6 +9,7 @@ use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -47,7 +48,7 @@ pub struct Folders {
 }
 
 /// The place of a file: the name of its folder, and names below it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilePath(Key);
 
 impl FilePath {
@@ -206,6 +207,21 @@ impl Folders {
     /// Returns the I/O error.
     pub async fn delete(&self, path: &FilePath) -> io::Result<()> {
         self.storage.delete(&path.0).await
+    }
+
+    /// Returns the files below a path that were stored before a given time.
+    ///
+    /// # Errors
+    /// Returns the I/O error.
+    pub async fn stored_before(&self, below: &FilePath, before: SystemTime) -> io::Result<Vec<FilePath>> {
+        let (mut stored, mut found) = (Vec::new(), self.storage.list(&below.0));
+        while let Some(found) = found.next().await {
+            let found = found?;
+            if SystemTime::from(found.last_modified) < before {
+                stored.push(FilePath(found.location));
+            }
+        }
+        Ok(stored)
     }
 
     /// Returns the names of all folders.

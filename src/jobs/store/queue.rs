@@ -223,9 +223,10 @@ pub async fn done(conn: &mut Conn, held: HeldJob) -> Result<bool, DbError> {
     Ok(diesel::delete(held!(held)).execute(conn).await? == 1)
 }
 
-/// Schedules the next attempt for `at`. Returns false when the claim no longer held the job.
+/// Schedules the next attempt for `at`. Returns false when the claim no longer held the job, also because an operator
+/// discarded it meanwhile.
 pub async fn again(conn: &mut Conn, held: HeldJob, error: &str, now: Time, at: Time) -> Result<bool, DbError> {
-    let waits = diesel::update(held!(held)).set((
+    let waits = diesel::update(held!(held).filter(jobs::lease_until.is_not_null())).set((
         jobs::lease_until.eq(None::<At>),
         jobs::run_at.eq(At(at)),
         jobs::waiting_since.eq(At(now)),
@@ -246,9 +247,10 @@ pub async fn give_back(conn: &mut Conn, held: HeldJob, now: Time) -> Result<bool
     Ok(given_back.execute(conn).await? == 1)
 }
 
-/// Marks the job as failed for good after so many attempts. Returns false when the claim no longer held it.
+/// Marks the job as failed for good after so many attempts. Returns false when the claim no longer held it, also because an
+/// operator discarded it meanwhile.
 pub async fn give_up(conn: &mut Conn, held: HeldJob, attempts: i64, error: &str, now: Time) -> Result<bool, DbError> {
-    let failed = diesel::update(held!(held)).set((
+    let failed = diesel::update(held!(held).filter(jobs::lease_until.is_not_null())).set((
         jobs::attempts.eq(attempts),
         jobs::lease_until.eq(None::<At>),
         jobs::last_error.eq(Some(error.to_owned())),

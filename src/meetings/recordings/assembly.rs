@@ -21,6 +21,8 @@ use super::container::{DECISIVE_BYTES, agrees};
 use super::{files, store};
 use crate::clients::files::Received;
 use crate::db::{Conn, DbError};
+use crate::http::error::ApiError;
+use crate::http::form::StoragePermit;
 use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
 use crate::quotas::model::{Payer, UploadPurpose};
@@ -163,7 +165,8 @@ impl AssembleRecordingHandler {
         // The chunks are counted, and go once this is stored. Until then it takes their space again.
         let bytes = Some(recording.received.bytes);
         let permit = self.state.quotas.begin(Payer::Installation, UploadPurpose::Live, bytes).await;
-        let _permit = permit.map_err(|full| Unassembled::Again(full.to_string()))?;
+        let full = |full: ApiError| Unassembled::Again(full.to_string());
+        let mut permit = permit.map_err(full)?;
         let receiving = self.state.recordings.receive().await;
         let mut incoming = receiving.map_err(|error| Unassembled::Again(error.to_string()))?;
         let mut next = 0;
@@ -178,6 +181,7 @@ impl AssembleRecordingHandler {
                 if chunk.index != next {
                     return Err(Unassembled::Failed(FailureReason::Damaged));
                 }
+                permit.cover(incoming.size().saturating_add(chunk.bytes)).await.map_err(full)?;
                 let sha256 = chunk.sha256.to_string();
                 self.state.recordings.append(&files::chunk(id, &chunk), &sha256, &mut incoming).await.map_err(
                     |error| {

@@ -1,7 +1,8 @@
 //! The files of recordings: where they are, and their deletion once no row needs them, even if the server was stopped
 //! in between. Idempotent.
 
-use std::time::Duration;
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime};
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
@@ -11,11 +12,13 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::store::{self, StoredStatus};
-use crate::clients::files::FilePath;
+use crate::clients::files::{FilePath, SETTLED};
 use crate::db::{Conn, DbError, ROWS};
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
 
+/// How many chunks one query reads.
+const SOME: i64 = 1000;
 /// The folder of a recording's chunks, in that of the recording.
 const CHUNKS: &str = "chunks";
 
@@ -107,6 +110,20 @@ impl Handler for DeleteRecordingFilesHandler {
     }
 }
 
+/// Reads all chunks of a recording that are stored, page by page: at most [`MOST_CHUNKS`](actors::meeting::MOST_CHUNKS).
+///
+/// # Errors
+/// Only database errors.
+pub async fn all_chunks(state: &Meetings, id: Id<ids::Recording>) -> Result<Vec<Chunk>, DbError> {
+    let (mut all, mut from) = (Vec::new(), Some(0));
+    while let Some(first) = from {
+        let page = state.db.read(move |conn| Box::pin(store::chunks(conn, id, first, SOME))).await?;
+        from = page.last().map(|chunk| chunk.index.saturating_add(1));
+        all.extend(page);
+    }
+    Ok(all)
+}
+
 /// Deletes those files of these recordings that their rows do not need; returns the number of recordings with any such.
 async fn delete_unneeded(state: &Meetings, ids: Vec<Id<ids::Recording>>) -> Result<usize, String> {
     let wanted = ids.clone();
@@ -119,7 +136,11 @@ async fn delete_unneeded(state: &Meetings, ids: Vec<Id<ids::Recording>>) -> Resu
             Some(StoredStatus { status: RecordingStatus::Ready, .. }) => chunks(id),
             Some(StoredStatus { status: RecordingStatus::Expired, .. })
             | Some(StoredStatus { status: RecordingStatus::Failed, repairable: false }) => folder(id),
-            Some(_) => continue,
+            Some(_) => {
+                let before = SystemTime::from((state.now() - SETTLED).utc());
+                deleted += usize::from(delete_unnamed(state, id, before).await?);
+                continue;
+            }
         };
         state.recordings.delete_all(&unneeded).await.map_err(|error| format!("recording {id}: {error}"))?;
         deleted += 1;
@@ -127,8 +148,27 @@ async fn delete_unneeded(state: &Meetings, ids: Vec<Id<ids::Recording>>) -> Resu
     Ok(deleted)
 }
 
+/// Deletes the files of a recording's chunks that no row names and that were stored before a given time: a chunk that has no row
+/// by then never will have one. Returns whether there was any such.
+async fn delete_unnamed(state: &Meetings, id: Id<ids::Recording>, before: SystemTime) -> Result<bool, String> {
+    let failed = |error: std::io::Error| format!("recording {id}: {error}");
+    let old = state.recordings.stored_before(&chunks(id), before).await.map_err(failed)?;
+    if old.is_empty() {
+        return Ok(false);
+    }
+    // Read after the files: what is named meanwhile is among them.
+    let named = all_chunks(state, id).await.map_err(|error| error.to_string())?;
+    let named: HashSet<FilePath> = named.iter().map(|named| chunk(id, named)).collect();
+    let mut is_any = false;
+    for path in old.into_iter().filter(|path| !named.contains(path)) {
+        state.recordings.delete(&path).await.map_err(failed)?;
+        is_any = true;
+    }
+    Ok(is_any)
+}
+
 /// Compares all folders with the rows, and deletes what no row needs: files of a chunk or a recording that a killed
-/// server left behind. Returns the number of recordings that were looked at.
+/// server left behind, and those of an upload that was taken back just then. Returns the number of recordings with any such.
 ///
 /// # Errors
 /// Returns the reason why some files were not deleted.

@@ -3,8 +3,8 @@
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{
-    self, Attestation, Chunk, Command, ConsentScope, Digest, Meeting, Participant, Recording, RecordingCommand,
-    RecordingDraft, RecordingLimits, RecordingRefusal, RecordingStatus, UploadMode,
+    self, Attestation, Chunk, Command, ConsentScope, Digest, Meeting, Participant, Recording, RecordingBasis,
+    RecordingCommand, RecordingDraft, RecordingLimits, RecordingRefusal, RecordingStatus, UploadMode,
 };
 
 use super::container::{DECISIVE_BYTES, agrees};
@@ -33,8 +33,6 @@ use crate::quotas::permit::QuotaPermit;
 
 /// The size of the parts in which a file is stored.
 const PART_BYTES: u64 = 16 * 1024 * 1024;
-/// How many chunks one query reads.
-const SOME: i64 = 1000;
 
 /// Starts a recording.
 ///
@@ -53,7 +51,7 @@ pub async fn start(
 ) -> Result<RecordingView, ApiError> {
     active(state, meeting).await?;
     // What began goes on beyond the quotas, so that it begins only within them.
-    drop(state.quotas.begin(state.payer(meeting.state.project_id).await?, UploadPurpose::Usual, None).await?);
+    state.quotas.check(state.payer(meeting.state.project_id).await?, UploadPurpose::Usual, 1).await?;
     let attestation = body.consent_attestation.map(|attestation| Attestation {
         text: attestation.text.0,
         language: state.wordings.in_one_of(&agent.languages).language,
@@ -117,13 +115,10 @@ impl Meetings {
         self.config.recordings.limits(!self.config.speech.is_off())
     }
 
-    /// Begins to store a part of a recording. One that began while its meeting was live goes on beyond the quotas: it can't be
-    /// made again.
+    /// Begins to store a part of a recording, whose size in bytes may be announced.
     async fn begin(&self, resource: &MeetingRecording, announced: Option<u64>) -> Result<QuotaPermit, ApiError> {
-        let (meeting, recording) = (&resource.meeting.state, resource.recording()?);
-        let was_live = meeting.over_at().is_none_or(|over_at| recording.started_at < over_at);
-        let purpose = if was_live { UploadPurpose::Live } else { UploadPurpose::Usual };
-        self.quotas.begin(self.payer(meeting.project_id).await?, purpose, announced).await
+        let (payer, purpose) = (self.payer(resource.meeting.state.project_id).await?, purpose(resource.recording()?));
+        self.quotas.begin(payer, purpose, announced).await
     }
 
     async fn ask_recording(
@@ -134,6 +129,15 @@ impl Meetings {
     ) -> Result<MeetingSnapshot, ApiError> {
         let command = Command::Recording { recording: resource.id, command, limits: self.recording_limits() };
         ask(self, resource.meeting.state.id, command, request).await
+    }
+}
+
+/// What is recorded while the meeting goes on can't be made again, and goes on beyond the quotas. A file that is imported can be
+/// uploaded later, also into a live meeting.
+const fn purpose(recording: &Recording) -> UploadPurpose {
+    match recording.basis {
+        RecordingBasis::Live => UploadPurpose::Live,
+        RecordingBasis::Import => UploadPurpose::Usual,
     }
 }
 
@@ -154,7 +158,9 @@ pub async fn upload_chunk(
         return Err(refused(RecordingRefusal::OtherMode { mode }));
     }
     let (index, span) = (upload.index, upload.span);
-    let mut permit = state.begin(resource, upload.announced()).await?;
+    // A larger one is refused.
+    let announced = upload.announced().map(|length| length.min(state.config.recordings.chunk_bytes));
+    let mut permit = state.begin(resource, announced).await?;
     let ReceivedChunk { file, first } = upload.receive(state, &mut permit).await?;
     let chunk = Chunk { index, file: Id::generate(), bytes: file.size, sha256: sha256(&file)?, span };
     if let Some(known) = known_chunk(state, resource.id, &chunk).await? {
@@ -234,9 +240,11 @@ pub async fn upload_file(
 ) -> Result<RecordingView, ApiError> {
     let FileUpload { mut body, expected, range } = upload;
     let SentRange { start, total } = range.unwrap_or(SentRange { start: 0, total: body.length });
-    // Asked for each part again.
-    drop(state.begin(resource, body.length).await?);
-    let replaced = if start == 0 { stored_chunks(state, resource.id).await? } else { Vec::new() };
+    must_fit(state, resource, start, body.length).await?;
+    let replaced = match start {
+        0 => files::all_chunks(state, resource.id).await.map_err(|failed: DbError| ApiError::from(failed))?,
+        _ => Vec::new(),
+    };
     let begin = RecordingCommand::BeginFile { offset: start, total };
     let begun = state.ask_recording(resource, begin, request.clone()).await?;
     for chunk in replaced {
@@ -253,6 +261,7 @@ pub async fn upload_file(
         part: None,
         permit: None,
         first: Vec::new(),
+        stored: Vec::new(),
         recording,
     };
     let (parts, bytes) = (recording.received.next, recording.received.bytes);
@@ -271,15 +280,29 @@ pub async fn upload_file(
     if expected.is_some_and(|expected| expected != found) {
         let rewind = RecordingCommand::RewindFile { upload: recording.upload, parts, bytes };
         state.ask_recording(resource, rewind, request).await?;
+        for part in file.stored {
+            discard(state, &files::chunk(resource.id, &part)).await;
+        }
         return Err(mismatch());
     }
     let now = state.registry.snapshot(resource.meeting.state.id).await.map_err(|away| ApiError::unavailable(away.0))?;
     view(&now.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?.state, resource.id)
 }
 
-async fn stored_chunks(state: &Meetings, id: Id<ids::Recording>) -> Result<Vec<Chunk>, ApiError> {
-    let found = state.db.read(move |conn| Box::pin(store::chunks(conn, id, 0, SOME))).await;
-    found.map_err(|failed: DbError| ApiError::from(failed))
+/// Refuses a file that has no room before anything of it is stored; each part of it is asked for again. `length` is what the
+/// client announced, in bytes. A file that begins anew has the room of what it replaces.
+async fn must_fit(
+    state: &Meetings,
+    resource: &MeetingRecording,
+    start: u64,
+    length: Option<u64>,
+) -> Result<(), ApiError> {
+    let recording = resource.recording()?;
+    let replaced = if start == 0 { recording.received.bytes } else { 0 };
+    // A larger one is refused.
+    let announced = length.map_or(1, |length| length.min(state.config.recordings.bytes));
+    let payer = state.payer(resource.meeting.state.project_id).await?;
+    state.quotas.check(payer, purpose(recording), announced.saturating_sub(replaced)).await
 }
 
 /// A file on its way into parts, each of which is durable before the next one begins.
@@ -296,6 +319,8 @@ struct FileParts<'a> {
     permit: Option<QuotaPermit>,
     /// The first bytes of the file.
     first: Vec<u8>,
+    /// The parts that this request stored: they go if its content is not what its sender meant to send.
+    stored: Vec<Chunk>,
     recording: &'a Recording,
 }
 
@@ -343,6 +368,7 @@ impl FileParts<'_> {
         match self.state.ask_recording(self.resource, take, self.request.clone()).await {
             Ok(_) => {
                 self.next += 1;
+                self.stored.push(part);
                 Ok(())
             }
             Err(failed) => {

@@ -125,12 +125,7 @@ impl Handler for TranscribeRecordingHandler {
                 ended_by: None,
                 version,
             };
-            let transcript_id = work.version.id;
-            let outcome = work.make(&meeting.state, &recording).await;
-            if outcome != Err(JobError::NextTurn) {
-                self.voices.forget(transcript_id);
-            }
-            outcome
+            work.make(&meeting.state, &recording).await
         } else {
             Ok(())
         };
@@ -138,7 +133,8 @@ impl Handler for TranscribeRecordingHandler {
         outcome
     }
 
-    /// Fails the version: nothing would go on with it.
+    /// Forgets its voices, also where the recording, its meeting or the version is gone, and fails a version that nothing would
+    /// go on with.
     async fn ended(
         &self,
         conn: &mut Conn,
@@ -147,7 +143,9 @@ impl Handler for TranscribeRecordingHandler {
         outcome: JobOutcome<'_>,
         now: Time,
     ) -> Result<Vec<EventRecord>, DbError> {
-        let (Some(payload), JobOutcome::Failed(_)) = (payload, outcome) else { return Ok(Vec::new()) };
+        let Some(payload) = payload else { return Ok(Vec::new()) };
+        self.voices.forget((payload.recording_id, payload.number));
+        let JobOutcome::Failed(_) = outcome else { return Ok(Vec::new()) };
         let versions = store::versions(conn, payload.recording_id).await?;
         let mut unfinished = versions.into_iter().filter(TranscriptVersion::is_unfinished);
         let Some(version) = unfinished.find(|version| version.number == payload.number) else { return Ok(Vec::new()) };
@@ -325,10 +323,10 @@ impl TranscriptMaking<'_> {
     }
 
     /// Tells the voices of a recording of everyone apart, where the model for it is installed. Without it, or if it fails,
-    /// they are one. In a long recording this takes a turn of its own.
+    /// they are one. In a long recording this takes a turn of its own, if the next one will find them.
     async fn voice_turns(&self, recording: &Recording, file: &File) -> Result<Option<SpeakerTurns>, JobError> {
-        let known = &self.handler.voices;
-        if let Some(voices) = known.get(self.version.id) {
+        let (known, version) = (&self.handler.voices, (self.version.recording_id, self.version.number));
+        if let Some(voices) = known.get(version) {
             return Ok(voices.map(SpeakerTurns::of_voices));
         }
         let Some(model) = self.installed(models::catalogue::SPEAKERS.to_owned()).await? else { return Ok(None) };
@@ -342,8 +340,8 @@ impl TranscriptMaking<'_> {
             }
         };
         let is_long = voices.iter().flatten().any(|turn| turn.end_ms > TURN_MS);
-        known.insert(self.version.id, voices.clone());
-        if is_long { Err(JobError::NextTurn) } else { Ok(voices.map(SpeakerTurns::of_voices)) }
+        let has_room = known.insert(version, voices.clone());
+        if is_long && has_room { Err(JobError::NextTurn) } else { Ok(voices.map(SpeakerTurns::of_voices)) }
     }
 
     fn is_too_long(&self, ms: u64) -> bool {

@@ -60,7 +60,11 @@ pub async fn upload(
         created_at: now,
     };
     let most = state.config.limits.unread_documents;
-    let counted = state.quotas.count(CountedKind::DocumentsOfProject, project.id.uuid(), 1).await?;
+    let (kind, project_id) = (CountedKind::DocumentsOfProject, project.id);
+    let counted = state
+        .quotas
+        .count_unless_made(kind, project_id.uuid(), 1, move |conn| Box::pin(store::find(conn, project_id, id)));
+    let counted = counted.await?;
     let stored = state.files.store(upload.file).await.map_err(|error| ApiError::of_write(&error))?;
     let held = (stored, upload.permit, counted);
     let (document, record, held) = state

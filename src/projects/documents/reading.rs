@@ -30,6 +30,9 @@ use crate::quotas::permit::QuotaPermit;
 /// Why a document is not read whose stored file was changed, as a sentence for the user who uploaded it.
 const CHANGED: &str = "The stored file was changed after it was uploaded. Upload the document again.";
 
+/// Why a document is not read for whose text the disk has no room, as a sentence for the user who uploaded it.
+const NO_STORAGE: &str = "There is no room for its text: the server is short of storage. Upload it again later.";
+
 /// Parses a document.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -75,7 +78,7 @@ impl Handler for ParseDocumentHandler {
         let started = self.begin(payload.document_id, job).await.map_err(|error| error.to_string())?;
         let Some(document) = started else { return Ok(()) };
         let read = self.read(&document).await?;
-        let (read, permit) = self.permitted(&document, read).await?;
+        let (read, permit) = self.permitted(&document, read, job).await?;
         self.end(&document, read, job).await?;
         drop(permit);
         Ok(())
@@ -145,12 +148,13 @@ impl ParseDocumentHandler {
         }
     }
 
-    /// Asks for room for the text. A document whose text has none is not readable, and a disk that is nearly full is a
-    /// fault of the server.
+    /// Asks for room for the text. A document whose text has none within the quotas is not readable; a disk that is nearly
+    /// full is waited for until the last attempt.
     async fn permitted(
         &self,
         document: &Document,
         read: Result<ReadDocument, String>,
+        job: &Job,
     ) -> Result<(Result<ReadDocument, String>, Option<QuotaPermit>), String> {
         let Ok(found) = read else { return Ok((read, None)) };
         let permit = async {
@@ -164,6 +168,9 @@ impl ParseDocumentHandler {
             Ok(permit) => Ok((Ok(found), Some(permit))),
             Err(full) if full.code == Code::QUOTA_EXCEEDED => {
                 Ok((Err(format!("There is no room for its text. {} Then upload it again.", full.message)), None))
+            }
+            Err(full) if full.code == Code::STORAGE_FULL && job.is_last_attempt() => {
+                Ok((Err(NO_STORAGE.to_owned()), None))
             }
             // The project was deleted meanwhile.
             Err(gone) if gone.code == Code::NOT_FOUND => Ok((Ok(found), None)),

@@ -47,7 +47,8 @@ impl Input for DocumentUpload {
         let mut parts = form::parts(request, body)?;
         let state = Projects::of(request)?;
         let payer = state.payer(PathIds::of(request).id("projectId")?).await?;
-        let mut permit = state.quotas.begin(payer, UploadPurpose::Usual, announced_length(request)).await?;
+        let announced = announced_length(request, state.config.limits.document_bytes);
+        let mut permit = state.quotas.begin(payer, UploadPurpose::Usual, announced).await?;
         let mut form = Form::default();
         while let Some(part) = parts.next().await {
             form.take(&state, part.map_err(unreadable)?, &mut permit).await?;

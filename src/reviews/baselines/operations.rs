@@ -121,25 +121,31 @@ pub async fn compare(
     if bytes > MOST_PARSED_BYTES {
         return Err(ApiError::of(Code::RESULTS_TOO_LARGE));
     }
-    let _memory = WorkMemory::soon(state.large_reads.memory.for_parsed(bytes)).await?;
+    let memory = WorkMemory::soon(state.large_reads.memory.for_parsed(project_id, bytes)).await?;
+    let held = memory.clone();
     let found = state.db.read(move |conn| {
         Box::pin(async move {
             // Both as of one moment.
-            conn.transaction(async |conn| {
+            let found = conn.transaction(async |conn| {
                 let other = match with {
                     None => store::present_items(conn, project_id).await?,
                     Some(with) if store::find(conn, project_id, with).await?.is_none() => return Ok(None),
                     Some(with) => store::copied_items(conn, project_id, with).await?,
                 };
                 Ok::<_, DbError>(Some((store::copied_items(conn, project_id, id).await?, other)))
-            })
-            .await
+            });
+            let found = found.await;
+            drop(held);
+            found
         })
     });
     let found = found.await.map_err(|failed: DbError| ApiError::from(failed))?;
     let unknown =
         || ApiError::field("with", Reason::InvalidValue, "This must be the id of a baseline of this project.");
     let (before, after) = found.ok_or_else(unknown)?;
-    let comparison = spawn_blocking(move || compared(&before, &after)).await.map_err(ApiError::internal)?;
-    comparison.map_err(ApiError::internal)
+    let comparison = spawn_blocking(move || {
+        let _memory = memory;
+        compared(&before, &after)
+    });
+    comparison.await.map_err(ApiError::internal)?.map_err(ApiError::internal)
 }

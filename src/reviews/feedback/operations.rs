@@ -183,7 +183,8 @@ async fn code_in_project(
 /// Stores feedback and tells the project's analysts.
 async fn submit(state: &Reviews, feedback: Feedback, request: RequestId) -> Result<StakeholderFeedback, ApiError> {
     let most = state.config.limits.feedback_per_author;
-    let counted = state.quotas.count(CountedKind::FeedbackOfProject, feedback.project_id.uuid(), 1).await?;
+    let (kind, owner, id) = (CountedKind::FeedbackOfProject, feedback.project_id.uuid(), feedback.id);
+    let counted = state.quotas.count_unless_made(kind, owner, 1, move |conn| Box::pin(store::find(conn, id))).await?;
     let written = state.db.write(move |conn| {
         Box::pin(async move {
             let missing = || ApiError::of(Code::NOT_FOUND);

@@ -20,6 +20,7 @@ use super::difference::{IndexChange, WantedPassage};
 use super::parts::{self, PartStart, SourcePart};
 use super::store;
 use super::store::pending::{self, FailedSource, PendingNote, PendingSource, PendingWork};
+use super::store::sources;
 use crate::db::{Db, DbError};
 use crate::reviews::state::Reviews;
 
@@ -64,8 +65,9 @@ pub struct SearchIndexer {
 struct SourceUnderWay {
     source: PendingSource,
     start: PartStart,
-    /// The last note when it was begun: what changed after it is in no part for certain.
-    last_note: i64,
+    /// Those that were there when it was begun: what changed later is in no part for certain. On PostgreSQL a note that is committed
+    /// later may have a lower id.
+    notes: Vec<i64>,
 }
 
 /// What is left of a turn.
@@ -120,38 +122,48 @@ impl SearchIndexer {
         Ok(true)
     }
 
-    /// Indexes items: all together, and one by one if that fails, so that only those are put off that can't be indexed.
+    /// Indexes items as far as the turn allows: some together, and one by one if that fails, so that only those are put off that
+    /// can't be indexed.
     async fn items(&mut self, rest: &mut RestOfTurn, items: Vec<NotedSource>) -> Result<(), DbError> {
-        if items.is_empty() || self.some_items(rest, &items).await.is_ok() {
+        if items.is_empty() {
             return Ok(());
         }
-        for one in items {
-            if let Err(error) = self.some_items(rest, std::slice::from_ref(&one)).await {
-                self.put_off(rest, one.source, one.notes, &error).await?;
+        let ids: Vec<Id<()>> = items.iter().map(|one| one.source.id).collect();
+        let sizes = self.db.read(move |conn| Box::pin(sources::item_bytes(conn, ids))).await?;
+        let sizes: HashMap<Id<()>, usize> = sizes.into_iter().collect();
+        let bytes_of = |one: &NotedSource| sizes.get(&one.source.id).copied().unwrap_or_default();
+        for some in slices(items, bytes_of) {
+            if rest.passages == 0 {
+                return Ok(());
+            }
+            rest.spend(some.len().max(some.iter().map(bytes_of).sum::<usize>() / BYTES));
+            if self.some_items(&some).await.is_ok() {
+                continue;
+            }
+            for one in some {
+                if let Err(error) = self.some_items(std::slice::from_ref(&one)).await {
+                    self.put_off(rest, one.source, one.notes, &error).await?;
+                }
             }
         }
         Ok(())
     }
 
-    async fn some_items(&self, rest: &mut RestOfTurn, items: &[NotedSource]) -> Result<(), DbError> {
+    async fn some_items(&self, items: &[NotedSource]) -> Result<(), DbError> {
         let ids: Vec<Id<()>> = items.iter().map(|one| one.source.id).collect();
         let notes = items.iter().flat_map(|one| one.notes.clone()).collect();
         let wanted = parts::of_items(&self.db, ids.clone()).await?;
         let of = ids.clone();
         let indexed = self.db.read(move |conn| Box::pin(store::first_passages(conn, of))).await?;
         let change = parts::apart(move || Ok(IndexChange::between(indexed, wanted))).await?;
-        rest.spend(ids.len());
         self.write(change, ids, notes).await
     }
 
     /// Indexes a document or a recording as far as the turn allows.
     async fn source(&mut self, rest: &mut RestOfTurn, noted: NotedSource) -> Result<(), DbError> {
-        let NotedSource { source, mut notes } = noted;
+        let NotedSource { source, notes } = noted;
         let begun = self.under_way.remove(&rest.project_id).filter(|begun| begun.source == source);
-        let newest = notes.last().copied().unwrap_or_default();
-        let (mut start, last_note) =
-            begun.map_or((PartStart::default(), newest), |begun| (begun.start, begun.last_note));
-        notes.retain(|note| *note <= last_note);
+        let (mut start, notes) = begun.map_or((PartStart::default(), notes), |begun| (begun.start, begun.notes));
         while rest.passages > 0 {
             let part = match source.kind.as_str() {
                 "DOCUMENT" => parts::of_document(&self.db, source.id, start).await?,
@@ -166,7 +178,7 @@ impl SearchIndexer {
                 return Ok(());
             }
         }
-        self.under_way.insert(rest.project_id, SourceUnderWay { source, start, last_note });
+        self.under_way.insert(rest.project_id, SourceUnderWay { source, start, notes });
         Ok(())
     }
 
@@ -246,6 +258,22 @@ impl SearchIndexer {
 struct NotedSource {
     source: PendingSource,
     notes: Vec<i64>,
+}
+
+/// Cuts items into those that are written together: as large as so many passages, and one at least.
+fn slices(items: Vec<NotedSource>, bytes_of: impl Fn(&NotedSource) -> usize) -> Vec<Vec<NotedSource>> {
+    let (mut slices, mut slice, mut bytes) = (Vec::new(), Vec::new(), 0_usize);
+    for one in items {
+        let more = bytes_of(&one);
+        if !slice.is_empty() && bytes.saturating_add(more) > WRITTEN * BYTES {
+            slices.push(std::mem::take(&mut slice));
+            bytes = 0;
+        }
+        bytes = bytes.saturating_add(more);
+        slice.push(one);
+    }
+    slices.push(slice);
+    slices
 }
 
 /// The sources of notes, in the order of their first ones.

@@ -10,11 +10,13 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::model::{ReviewContent, ReviewTarget};
+use crate::analysis::large_reads::flights::Flights;
 
-/// How many dashboards of a usual size are kept.
-const USUALLY: usize = 256;
-/// How large all of them are together, in bytes of the results that they were built from.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+/// How many dashboards are kept usually. The cache is in one part for so few; in several, each would keep nothing that is larger
+/// than its own room.
+const USUALLY: usize = 32;
+/// How large all of them are together, in bytes of the results that they were built from: the largest one, and others.
+const MOST_BYTES: u64 = 96 * 1024 * 1024;
 /// How many are built at once.
 const AT_ONCE: usize = 2;
 
@@ -38,12 +40,15 @@ impl Weighter<String, Arc<BuiltReview>> for ByBytes {
 /// The dashboards by their ETags.
 pub struct ReviewContents {
     built: Cache<String, Arc<BuiltReview>, ByBytes>,
-    pub building: Semaphore,
+    pub building: Arc<Semaphore>,
+    /// Those that are being built: who asks for the same one waits for it.
+    pub under_way: Flights<Arc<BuiltReview>>,
 }
 
 impl Default for ReviewContents {
     fn default() -> Self {
-        Self { built: Cache::with_weighter(USUALLY, MOST_BYTES, ByBytes), building: Semaphore::new(AT_ONCE) }
+        let built = Cache::with_weighter(USUALLY, MOST_BYTES, ByBytes);
+        Self { built, building: Arc::new(Semaphore::new(AT_ONCE)), under_way: Flights::default() }
     }
 }
 
@@ -55,5 +60,30 @@ impl ReviewContents {
 
     pub fn keep(&self, etag: String, built: Arc<BuiltReview>) {
         self.built.insert(etag, built);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actors::ids::Id;
+    use actors::time::Time;
+
+    use super::*;
+    use crate::analysis::dashboard::model::ResultsDashboard;
+    use crate::analysis::large_reads::memory::MOST_PARSED_BYTES;
+
+    #[test]
+    fn the_largest_dashboard_is_kept_beside_small_ones() {
+        let contents = ReviewContents::default();
+        let empty = ResultsDashboard::empty(Id::generate(), Time::at(chrono::DateTime::UNIX_EPOCH));
+        let content = Arc::new(ReviewContent::of(empty, &HashMap::new()));
+        let built = |bytes| Arc::new(BuiltReview { content: Arc::clone(&content), targets: HashMap::new(), bytes });
+        for number in 0..20 {
+            contents.keep(format!("small {number}"), built(10_000));
+        }
+        contents.keep("largest".to_owned(), built(MOST_PARSED_BYTES));
+        assert!(contents.get("largest").is_some());
+        contents.keep("one more".to_owned(), built(10_000));
+        assert!(contents.get("one more").is_some());
     }
 }

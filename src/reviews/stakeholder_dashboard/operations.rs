@@ -11,6 +11,7 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::cache::BuiltReview;
@@ -20,7 +21,7 @@ use crate::analysis::dashboard::filter::DashboardFilter;
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::dashboard::operations::{self as dashboards, StoredDashboard};
 use crate::analysis::exports::store::source_names;
-use crate::analysis::large_reads::memory::WorkMemory;
+use crate::analysis::large_reads::memory::{PATIENCE, WorkMemory};
 use crate::analysis::results::model::SourceReference;
 use crate::db::DbError;
 use crate::http::error::ApiError;
@@ -80,13 +81,17 @@ pub async fn review(
     if let Some(built) = state.review_contents.get(&etag) {
         return Ok(Review { built, etag });
     }
-    let _permit = state.review_contents.building.acquire().await.map_err(ApiError::internal)?;
-    // Somebody else may have built it meanwhile.
-    if let Some(built) = state.review_contents.get(&etag) {
-        return Ok(Review { built, etag });
-    }
-    let built = Arc::new(build(state, stored, names).await?);
-    state.review_contents.keep(etag.clone(), Arc::clone(&built));
+    let contents = &state.review_contents;
+    let shared = contents.under_way.share(etag.clone(), || async {
+        // Somebody else may have built it meanwhile.
+        if let Some(built) = contents.get(&etag) {
+            return Ok(built);
+        }
+        let built = Arc::new(build(state, project_id, stored, names).await?);
+        contents.keep(etag.clone(), Arc::clone(&built));
+        Ok(built)
+    });
+    let built = shared.await?;
     Ok(Review { built, etag })
 }
 
@@ -101,13 +106,19 @@ fn short_hash(texts: impl IntoIterator<Item = String>) -> String {
 
 async fn build(
     state: &Reviews,
+    project_id: Id<ids::Project>,
     stored: StoredDashboard,
     names: HashMap<Uuid, String>,
 ) -> Result<BuiltReview, ApiError> {
     let bytes = stored.bytes();
-    let _memory = WorkMemory::soon(state.large_reads.memory.for_parsed(bytes)).await?;
-    let dashboard = stored.parse(state, DashboardFilter::default()).await.map_err(ApiError::from)?;
+    let memory = WorkMemory::soon(state.large_reads.memory.for_parsed(project_id, bytes)).await?;
+    let permit = timeout(PATIENCE, Arc::clone(&state.review_contents.building).acquire_owned()).await;
+    let permit = permit.map_err(|_late| ApiError::unavailable("too many dashboards of reviewers are being built"))?;
+    let permit = Arc::new(permit.map_err(ApiError::internal)?);
+    let held = (memory.clone(), Arc::clone(&permit));
+    let dashboard = stored.parse(state, DashboardFilter::default(), &memory).await.map_err(ApiError::from)?;
     let described = spawn_blocking(move || {
+        let _held = held;
         let places = places(&dashboard);
         (ReviewContent::of(dashboard, &names), places)
     });

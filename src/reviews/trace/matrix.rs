@@ -50,17 +50,38 @@ impl StoryBody {
     }
 }
 
+/// How many stories all rows and the orphans may have together.
+pub const MOST_COVERED: usize = 200_000;
+
+/// Why there is no matrix.
+#[derive(Debug)]
+pub enum Untraced {
+    /// Its rows have more than [`MOST_COVERED`] stories.
+    TooLarge,
+    /// A stored item can't be read, or parsed.
+    Broken(serde_json::Error),
+}
+
+impl From<serde_json::Error> for Untraced {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
 /// Makes the matrix of a project's items, as JSON, each kind in the order of its codes; with `gaps_only`, of the rows that have gaps.
 ///
 /// # Errors
-/// A stored item can't be parsed.
+/// [`Untraced`]: it would be too large, or a stored item can't be parsed.
 pub fn matrix(
     requirements: impl Iterator<Item = io::Result<Bytes>>,
     stories: impl Iterator<Item = io::Result<Bytes>>,
     gaps_only: bool,
-) -> serde_json::Result<TraceMatrix> {
+) -> Result<TraceMatrix, Untraced> {
     let stories = stories.map(|body| serde_json::from_slice(&body.map_err(serde_json::Error::io)?));
     let stories = stories.collect::<serde_json::Result<Vec<StoryBody>>>()?;
+    if stories.iter().map(|story| story.requirement_ids.len().max(1)).sum::<usize>() > MOST_COVERED {
+        return Err(Untraced::TooLarge);
+    }
     let mut covering: HashMap<Uuid, Vec<&StoryBody>> = HashMap::new();
     for story in &stories {
         for id in &story.requirement_ids {
@@ -70,7 +91,8 @@ pub fn matrix(
     let mut totals = TraceTotals::default();
     let (mut rows, mut ids) = (Vec::new(), std::collections::HashSet::new());
     for body in requirements {
-        let requirement: RequirementBody = serde_json::from_slice(&body.map_err(serde_json::Error::io)?)?;
+        let body = body.map_err(serde_json::Error::io)?;
+        let requirement: RequirementBody = serde_json::from_slice(&body)?;
         ids.insert(requirement.id);
         let of_it = covering.get(&requirement.id).map(Vec::as_slice).unwrap_or_default();
         let gaps = gaps(&requirement, of_it);
@@ -142,6 +164,18 @@ mod tests {
             "acceptanceCriteria": vec![Value::Null; criteria], "suspect": false, "trackerIssue": issue,
         })
         .to_string()
+    }
+
+    #[test]
+    fn stories_that_cover_very_many_requirements_are_refused_before_they_are_repeated() {
+        let ids: Vec<u128> = (0..200).collect();
+        let requirements: Vec<String> = (0..200).map(|id| requirement(id, "APPROVED", false, 0)).collect();
+        let stories = |count: usize| -> Vec<String> {
+            (0..count).map(|number| story(1000 + number as u128, &ids, "APPROVED", 1, None)).collect()
+        };
+        let (few, many) = (stories(100), stories(MOST_COVERED / 200 + 1));
+        assert_eq!(matrix(bodies(&requirements), bodies(&few), false).unwrap().rows[0].user_stories.len(), 100);
+        assert!(matches!(matrix(bodies(&requirements), bodies(&many), false), Err(Untraced::TooLarge)));
     }
 
     fn bodies(bodies: &[String]) -> impl Iterator<Item = io::Result<Bytes>> {

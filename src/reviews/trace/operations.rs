@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use actors::ids::{self, Id};
 use tokio::task::spawn_blocking;
 
-use super::matrix::matrix;
+use super::matrix::{MOST_COVERED, Untraced, matrix};
 use super::model::TraceMatrix;
 use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};
 use crate::analysis::large_reads::{SharedAnswer, answered};
@@ -19,10 +19,17 @@ use crate::http::envelope::write;
 use crate::http::error::ApiError;
 use crate::reviews::state::Reviews;
 
+/// The least that a story says in JSON of a requirement that it covers, in bytes: its id.
+const LINK_BYTES: usize = 39;
+/// What a row keeps of a story, in bytes: its codes, its status and its issue.
+const KEPT_OF_STORY_BYTES: usize = 256;
+/// How often a requirement is in memory: as it is stored, parsed, and in its row.
+const COPIES: usize = 3;
+
 /// Returns the trace matrix. Equal requests share the work.
 ///
 /// # Errors
-/// 409 if the requirements are too large to be shown at once; 503 if there is no memory for it; 500 for a stored item that can't be
+/// 409 if the requirements are too large to be shown at once, or have too many stories; 503 if there is no memory for it; 500 for a stored item that can't be
 /// parsed.
 pub async fn trace(
     state: &Reviews,
@@ -42,16 +49,24 @@ async fn make(
     message: &'static str,
 ) -> Result<SharedAnswer, ApiError> {
     let items = all_items(&state.db, project_id, state.large_reads.spool(project_id)).await.map_err(ApiError::from)?;
-    // Of a story little is kept: its codes and its status.
-    let kept: usize = items.iter().filter(|(_, item)| item.kind == Kind::Requirement).map(|(_, item)| item.bytes).sum();
-    if kept > MOST_PARSED_BYTES {
+    let bytes = |kind| items.iter().filter(|(_, item)| item.kind == kind).map(|(_, item)| item.bytes).sum::<usize>();
+    let (requirements, stories) = (bytes(Kind::Requirement), bytes(Kind::UserStory));
+    if requirements > MOST_PARSED_BYTES {
         return Err(ApiError::of(Code::RESULTS_TOO_LARGE));
     }
-    let _memory = WorkMemory::soon(state.large_reads.memory.for_parsed(kept)).await?;
+    // Of a story little is kept, though once for each requirement that it covers.
+    let kept = stories / LINK_BYTES * KEPT_OF_STORY_BYTES;
+    let kept = kept.min(MOST_COVERED * KEPT_OF_STORY_BYTES).saturating_add(requirements.saturating_mul(COPIES));
+    let memory = WorkMemory::soon(state.large_reads.memory.reserve(project_id, kept)).await?;
     let mut spool = state.large_reads.spool(project_id);
     let made = spawn_blocking(move || {
+        let _memory = memory;
         let traced = matrix(bodies(&items, Kind::Requirement), bodies(&items, Kind::UserStory), gaps_only);
-        write(&mut spool, 200, message, &traced.map_err(ApiError::internal)?)?;
+        let traced = traced.map_err(|error| match error {
+            Untraced::TooLarge => ApiError::of(Code::RESULTS_TOO_LARGE),
+            Untraced::Broken(error) => ApiError::internal(error),
+        });
+        write(&mut spool, 200, message, &traced?)?;
         let etag = items.hash(32).map_err(ApiError::unavailable)?;
         Ok::<_, ApiError>((format!("\"{etag}-{}\"", u8::from(gaps_only)), spool.finish()))
     });

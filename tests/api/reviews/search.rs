@@ -229,7 +229,7 @@ on_both! {
     }
 
     async fn misspelt_searches_of_one_account_do_not_keep_others_from_reading(setup: ServerSetup) {
-        let server = setup.start(&[]);
+        let server = setup.start_small(&[]);
         let (eve, ada) = (server.user().await, server.user().await);
         let (large, small) = (eve.project().await, ada.project().await);
         list_words(&server, &large, 20_000).await;

@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use rustix::fs::{Mode, OFlags, open};
 use serde_json::{Value, json};
 
+use crate::support::memory::{Limited, SMALL, limited};
 use crate::support::server::by_shell;
 use crate::support::wire::Wire;
 use crate::support::{Client, Server, ServerSetup, User, small_disk};
@@ -22,7 +23,8 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// Starts a server through a shell script whose `$1` is a path.
 fn start(setup: &ServerSetup, script: &str, path: &Path) -> Server {
-    let server = setup.begin_with(by_shell(&setup.command(&[VERBOSE]), script, path.to_str().unwrap()));
+    let small = limited(&setup.command(&[VERBOSE]), Limited::Own, SMALL);
+    let server = setup.begin_with(by_shell(&small, script, path.to_str().unwrap()));
     server.wait_until_ready();
     server
 }

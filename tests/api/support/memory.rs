@@ -3,6 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+/// The memory of a small machine, in MiB: what attacks must not use up.
+pub const SMALL: u64 = 1024;
+
 /// What of a process is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limited {

@@ -93,8 +93,12 @@ impl ServerSetup {
         self.start_limited(Limited::Addresses, mebibytes, extra)
     }
 
-    /// As [`ServerSetup::start_within`], by what is limited.
-    pub fn start_limited(&self, what: Limited, mebibytes: u64, extra: &[(&str, &str)]) -> Server {
+    /// As [`ServerSetup::start`], with [`memory::SMALL`] for what the server's process has of its own.
+    pub fn start_small(&self, extra: &[(&str, &str)]) -> Server {
+        self.start_limited(Limited::Own, memory::SMALL, extra)
+    }
+
+    fn start_limited(&self, what: Limited, mebibytes: u64, extra: &[(&str, &str)]) -> Server {
         let server = self.begin_with(memory::limited(&self.command(extra), what, mebibytes));
         server.wait_until_ready();
         server

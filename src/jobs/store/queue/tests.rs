@@ -412,3 +412,24 @@ async fn failed_jobs_are_discarded_by_kind_and_another_only_by_its_id() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_attempt_that_fails_once_its_job_was_discarded_neither_puts_it_off_nor_keeps_it_as_failed() {
+    on_both(async |db| {
+        let id = add(&db, "", noon()).await;
+        let held = claimed(&db, vec![id]).await.remove(0).held();
+        let which = store::Which { kind: None, id: Some(id) };
+        assert_eq!(operator::discard(&db, which, noon()).await.map(|all| all.unfinished), Ok(1));
+        let again = db.write(move |conn| {
+            let later = noon() + Duration::from_secs(900);
+            Box::pin(async move { store::again(conn, held, "late", noon(), later).await })
+        });
+        assert_eq!(again.await, Ok(false));
+        assert_eq!(db.write(move |conn| Box::pin(store::give_up(conn, held, 5, "late", noon()))).await, Ok(false));
+        assert_eq!(waits(&db, &[id]).await, [0]);
+        assert_eq!(rows(&db).await, [(1, 1, true, None)]);
+        let taken = claimed(&db, vec![id]).await;
+        assert!(taken.iter().map(|job| job.is_discarded).eq([true]), "it ends at its next claim");
+    })
+    .await;
+}

@@ -69,7 +69,14 @@ pub async fn invite(
     let batch =
         InvitationBatch { state: state.clone(), caller, meeting_id: meeting.state.id, input, tokens, now, request };
     let (kind, more) = (CountedKind::InvitationsToMeeting, batch.input.invitees.len());
-    let counted = state.quotas.count(kind, meeting.state.id.uuid(), more).await?;
+    let (meeting_id, ids) = (batch.meeting_id, batch.input.ids());
+    let counted = state.quotas.count_unless_made(kind, meeting_id.uuid(), more, move |conn| {
+        Box::pin(async move {
+            let former = store::of_meeting(conn, meeting_id).await?;
+            Ok(former.into_iter().find(|one| ids.contains(&one.id)))
+        })
+    });
+    let counted = counted.await?;
     let made = state.db.write(move |conn| Box::pin(batch.make(conn))).await?;
     drop(counted);
     state.jobs.wake();

@@ -57,7 +57,9 @@ pub async fn add(
     let email = body.email.as_str().to_owned();
     let outbox = state.outbox.clone();
     let whole = state.clone();
-    let _counted = state.quotas.count(CountedKind::InvitationsToProject, project_id.uuid(), 1).await?;
+    let (kind, owner) = (CountedKind::InvitationsToProject, project_id.uuid());
+    let counted =
+        state.quotas.count_unless_made(kind, owner, 1, move |conn| Box::pin(invitations::find(conn, id))).await?;
     let invitation = state
         .db
         .write(move |conn| {
@@ -101,6 +103,7 @@ pub async fn add(
             })
         })
         .await?;
+    drop(counted);
     state.jobs.wake();
     let InvitationToProject { email, role, expires_at, .. } = invitation;
     Ok(ProjectInvitation { email, role, status: InvitationStatus::Pending, expires_at })
@@ -226,9 +229,12 @@ pub async fn accept(
         state.db.read(move |conn| Box::pin(async move { invitations::by_token(conn, &token_hash).await })).await;
     let project_id = found.map_err(ApiError::from)?.ok_or_else(unknown)?.project_id;
     let now = state.now();
-    let is_new = state.roles.of(&state.db, project_id, caller.user_id).await?.is_none();
-    let more = usize::from(is_new);
-    let _counted = state.quotas.count(CountedKind::MembersOfProject, project_id.uuid(), more).await?;
+    // Whoever is a member already needs no room, which is looked at only where there is none.
+    let (kind, user_id) = (CountedKind::MembersOfProject, caller.user_id);
+    let counted = state
+        .quotas
+        .count_unless_made(kind, project_id.uuid(), 1, move |conn| Box::pin(store::of(conn, project_id, user_id)));
+    let counted = counted.await?;
     let member = settle(state, project_id, None, move |conn| {
         Box::pin(async move {
             let project = locked(conn, project_id).await?;
@@ -251,6 +257,7 @@ pub async fn accept(
         })
     })
     .await?;
+    drop(counted);
     let viewer = MemberViewer { user_id: member.user_id, role: member.role };
     Ok(JoinedProject { member: ProjectMember::of(member, viewer), project_id })
 }

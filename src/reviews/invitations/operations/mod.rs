@@ -118,7 +118,11 @@ pub async fn create(
     let tokens = input.invitees.iter().map(|_| OneTimeToken::generate()).collect::<Result<_, _>>()?;
     let batch = ReviewInvitationBatch { state: state.clone(), caller, project_id, input, tokens, now, request };
     let (kind, more) = (CountedKind::InvitationsToReview, batch.input.invitees.len());
-    let counted = state.quotas.count(kind, project_id.uuid(), more).await?;
+    let ids = batch.input.ids();
+    let counted = state.quotas.count_unless_made(kind, project_id.uuid(), more, move |conn| {
+        Box::pin(async move { Ok(store::some(conn, &ids).await?.pop()) })
+    });
+    let counted = counted.await?;
     let made = state.db.write(move |conn| Box::pin(batch.make(conn))).await?;
     drop(counted);
     state.jobs.wake();

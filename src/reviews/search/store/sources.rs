@@ -5,7 +5,7 @@ use actors::meeting::Meeting;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use crate::db::schema::{document_texts, documents, items, meetings, recordings, transcript_segments, transcripts};
-use crate::db::{Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, DbError, Key, RunQueryDsl, bytes_of, octet_length};
 use crate::reviews::search::passages::SpokenSegment;
 
 pub struct StoredItem {
@@ -13,6 +13,14 @@ pub struct StoredItem {
     pub project_id: Id<ids::Project>,
     pub kind: String,
     pub body: String,
+}
+
+/// The sizes of items, in bytes, of those that exist.
+pub async fn item_bytes(conn: &mut Conn, ids: Vec<Id<()>>) -> Result<Vec<(Id<()>, usize)>, DbError> {
+    let wanted: Vec<Key<()>> = ids.into_iter().map(Key).collect();
+    let found: Vec<(Key<()>, i32)> =
+        items::table.filter(items::id.eq_any(wanted)).select((items::id, octet_length(items::body))).load(conn).await?;
+    Ok(found.into_iter().map(|(id, bytes)| (id.0, bytes_of(bytes))).collect())
 }
 
 /// Those of some items that exist.

@@ -217,6 +217,35 @@ async fn an_indexer_that_was_killed_in_the_middle_is_followed_by_one_that_ends_w
 
 #[tokio::test]
 async fn what_changes_while_its_source_is_under_way_is_indexed_as_it_is_now() {
+    a_change_between_turns_is_indexed(false).await;
+}
+
+/// On PostgreSQL a note has its id before it is committed: another one may be read and indexed first that has a higher id.
+#[tokio::test]
+async fn a_change_whose_note_comes_late_with_a_lower_id_is_indexed_too() {
+    a_change_between_turns_is_indexed(true).await;
+}
+
+/// Gives the latest note the lowest id.
+async fn let_the_latest_note_come_late(db: &Db) {
+    let written = db.write(|conn| {
+        Box::pin(async move {
+            let sql = match conn {
+                Conn::Pg(_) => {
+                    "INSERT INTO search_pending (id, kind, source_id, project_id) OVERRIDING SYSTEM VALUE \
+                     SELECT -1, kind, source_id, project_id FROM search_pending ORDER BY id DESC LIMIT 1; \
+                     DELETE FROM search_pending WHERE id = (SELECT max(id) FROM search_pending)"
+                }
+                Conn::Sqlite(_) => "UPDATE search_pending SET id = -1 WHERE id = (SELECT max(id) FROM search_pending)",
+            };
+            Ok::<_, DbError>(conn.batch(sql).await?)
+        })
+    });
+    written.await.unwrap();
+}
+
+/// Changes a segment of a transcript after two of the turns that it takes.
+async fn a_change_between_turns_is_indexed(is_note_late: bool) {
     on_both(async |db| {
         run(&db, GROUND).await;
         let segment = "'segment' || i || ' ' || replace('................................................', '.', 'many words said there ')";
@@ -237,6 +266,9 @@ async fn what_changes_while_its_source_is_under_way_is_indexed_as_it_is_now() {
         }
         assert_eq!((found(&db, "segment0").await, found(&db, "segment1699").await), (1, 0), "a part is indexed");
         run(&db, "UPDATE transcript_segments SET text = 'corrected afterwards' WHERE position = 0").await;
+        if is_note_late {
+            let_the_latest_note_come_late(&db).await;
+        }
         all_turns(&mut indexer, now()).await;
         assert_eq!((found(&db, "segment0").await, found(&db, "corrected").await), (0, 1));
         assert_eq!((found(&db, "segment1").await, found(&db, "segment1699").await), (1, 1));
