@@ -81,7 +81,6 @@ const OTHERS: &[&str] = &[
     "matrixmultiply",
     "regex",
     "rubato",
-    "strsim",
     "unicode-bidi",
     "unicode-normalization",
     "unicode-segmentation",
@@ -268,6 +267,7 @@ const IMPORTED_WORKBOOKS: &str =
 /// The files that name a crate of [`PARSERS`] for something else than what users send.
 const NOT_OF_USERS: &[(&str, &str)] = &[
     ("src/backup/archive.rs", "writes a backup"),
+    ("src/bench/soak/workbooks.rs", "writes files for a bench"),
     ("src/backup/verified.rs", "reads the operator's backup, on the command line"),
     ("src/models/unpack.rs", "unpacks speech models, whose sums are known"),
     ("src/service/pages/assets.rs", "compresses the pages, once"),

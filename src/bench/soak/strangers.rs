@@ -37,7 +37,7 @@ struct FatStory {
 }
 
 #[derive(Deserialize)]
-struct Items {
+struct FatStories {
     items: Vec<FatStory>,
 }
 
@@ -123,7 +123,7 @@ impl Stranger {
     /// Makes all requirements as large as they may be, and then reads them many times at once.
     pub async fn fatten(self) {
         let list = format!("/api/projects/{}/requirements?limit=100", self.project);
-        let found: Result<Items, String> = self.caller.get(&list).await;
+        let found: Result<FatStories, String> = self.caller.get(&list).await;
         for item in found.map(|found| found.items).unwrap_or_default() {
             let path = format!("/api/projects/{}/requirements/{}", self.project, item.id);
             for length in STATEMENTS {

@@ -12,16 +12,16 @@ const SHEET: &str = "xl/worksheets/sheet1.xml";
 const WORKBOOK: &str = "xl/workbook.xml";
 
 /// A part of a workbook: its path, how it begins, what is repeated how often, and how it ends.
-type Part<'a> = (&'a str, &'a str, &'a str, usize, &'a str);
+type WorkbookPart<'a> = (&'a str, &'a str, &'a str, usize, &'a str);
 
 /// Returns the files: attributes without end, rows without end, and sheets that each look through all relations.
 ///
 /// # Errors
 /// Returns a message if a file can't be written.
 pub fn hostile() -> Result<Vec<SampleFile>, String> {
-    let one_sheet: Part =
+    let one_sheet: WorkbookPart =
         (WORKBOOK, "<workbook><sheets><sheet name=\"Requirements\" id=\"r1\"/></sheets>", "", 0, "</workbook>");
-    let its_relation: Part = (
+    let its_relation: WorkbookPart = (
         RELATIONS,
         "<Relationships><Relationship Id=\"r1\" Target=\"worksheets/sheet1.xml\"/>",
         "",
@@ -54,7 +54,7 @@ pub fn hostile() -> Result<Vec<SampleFile>, String> {
     ])
 }
 
-fn workbook(name: &str, parts: &[Part]) -> Result<SampleFile, String> {
+fn workbook(name: &str, parts: &[WorkbookPart]) -> Result<SampleFile, String> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (path, begin, repeated, times, end) in parts {
         archive.start_file(*path, SimpleFileOptions::default()).map_err(|error| error.to_string())?;

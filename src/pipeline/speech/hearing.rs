@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn who_begins_later_hears_the_same_without_decoding_what_is_long_before() {
-        let planning = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/speech/planning.webm");
+        let planning = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples/speech/planning.webm");
         let samples = all(File::open(planning).unwrap());
         #[expect(clippy::cast_possible_truncation, reason = "within the bounds of 16 bits")]
         let samples: Vec<i16> = samples.iter().map(|sample| (sample * 32_000.0) as i16).collect();
@@ -335,8 +335,8 @@ mod tests {
             windows(&file, from)
         };
         let whole = windows_from(0);
-        assert!(whole.iter().filter(|(_, _, speech)| *speech).count() > 10, "{whole:?}");
-        for (index, (_, to, _)) in whole.iter().enumerate().step_by(3) {
+        assert!(whole.iter().filter(|(_, _, speech)| *speech).count() > 5, "{whole:?}");
+        for (index, (_, to, _)) in whole.iter().enumerate() {
             let later = windows_from(*to);
             assert_eq!(later, whole[index + 1..], "from {to} on");
         }
