@@ -40,8 +40,7 @@ pub fn cut(file: File, request: CutRequest, mut give: impl FnMut(SoundPiece) -> 
     let mut sound = Sound::open(file).map_err(Untranscribed::Unreadable)?;
     match request {
         CutRequest::Speech { from_ms, longest_ms } => {
-            let longest = samples_of(longest_ms.min(LONGEST_MS)).max(RATE);
-            let mut heard = SoundBuffer::at(&mut sound, samples_of(from_ms), longest);
+            let mut heard = SoundBuffer::at(samples_of(from_ms), samples_of(longest_ms.min(LONGEST_MS)).max(RATE));
             while let Some(window) = heard.next(&mut sound) {
                 let samples = if window.speech == 0 { &[] } else { heard.samples(window.from, window.to) };
                 let wav = if samples.is_empty() { Vec::new() } else { wav(&filled(samples)) };

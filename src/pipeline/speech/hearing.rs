@@ -28,9 +28,6 @@ const MARGIN: usize = RATE / 5;
 const SURE_AGAIN: f32 = 0.35;
 /// The language, where the speech is too short to tell it.
 const FALLBACK: &str = "en";
-/// The detector of speech hears so much before the place where a turn begins: by then its scores are those of one pass from the
-/// beginning. What comes before is not decoded.
-const WARM_UP: usize = RATE * 10;
 /// How much sound without speech one batch covers at most.
 const QUIET: usize = RATE * 60;
 
@@ -46,7 +43,7 @@ pub fn transcribe(
     let mut sound = Sound::open(file).map_err(Untranscribed::Unreadable)?;
     let unusable = |error: &dyn std::fmt::Display| Untranscribed::Model(error.to_string());
     let whisper = &mut Whisper::open(&request.model).map_err(|error| unusable(&error))?;
-    let mut heard = SoundBuffer::at(&mut sound, samples_of(request.from_ms), WINDOW);
+    let mut heard = SoundBuffer::at(samples_of(request.from_ms), WINDOW);
     let mut language = request.language.clone();
     if !whisper.is_multilingual() {
         language = whisper.languages().first().cloned();
@@ -100,8 +97,6 @@ pub(super) struct SoundBuffer {
     activity: Activity,
     /// Where `samples` and `scores` begin; a multiple of [`FRAME`].
     base: usize,
-    /// How many samples before `base` are still to be read.
-    left_out: usize,
     samples: Vec<f32>,
     scores: Vec<f32>,
     /// Everything before is done.
@@ -120,15 +115,8 @@ pub(super) struct SpeechWindow {
 }
 
 impl SoundBuffer {
-    /// Begins at a place of a sound of which nothing was read yet.
-    pub fn at(sound: &mut Sound, cursor: usize, longest: usize) -> Self {
-        let begin = match cursor.saturating_sub(WARM_UP) {
-            0 => 0,
-            early => sound.skip_to(early),
-        };
-        let base = begin.next_multiple_of(FRAME);
-        let (samples, scores) = (Vec::new(), Vec::new());
-        Self { activity: Activity::new(), base, left_out: base - begin, samples, scores, cursor, longest }
+    pub fn at(cursor: usize, longest: usize) -> Self {
+        Self { activity: Activity::new(), base: 0, samples: Vec::new(), scores: Vec::new(), cursor, longest }
     }
 
     /// Returns the next window; `None` at the end of the sound.
@@ -151,10 +139,7 @@ impl SoundBuffer {
         self.forget();
         // A window, and what decides where it ends.
         while self.end() < self.cursor + self.longest + LONG_PAUSE {
-            let Some(mut more) = sound.next() else { return false };
-            let early = self.left_out.min(more.len());
-            self.left_out -= early;
-            more.drain(..early);
+            let Some(more) = sound.next() else { return false };
             self.scores.extend(self.activity.scores(&more));
             self.samples.extend(more);
             if self.end() < self.cursor {
@@ -300,45 +285,5 @@ impl SoundBuffer {
         #[expect(clippy::cast_precision_loss, reason = "a segment has a few thousand frames")]
         let share = scores.iter().filter(|score| **score >= 0.5).count() as f32 / scores.len() as f32;
         share
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::super::tests::{all, wav};
-    use super::*;
-
-    /// The windows from a place on: where each begins and ends, and whether there is speech in it.
-    fn windows(file: &File, from: usize) -> Vec<(usize, usize, bool)> {
-        let mut sound = Sound::open(file.try_clone().unwrap()).unwrap();
-        let mut heard = SoundBuffer::at(&mut sound, from, WINDOW);
-        assert!(heard.base + WARM_UP + RATE > from, "{} is read for {from}", heard.base);
-        let next = || {
-            let window = heard.next(&mut sound)?;
-            heard.cursor = window.to;
-            Some((window.from, window.to, window.speech > 0))
-        };
-        std::iter::from_fn(next).collect()
-    }
-
-    #[test]
-    fn who_begins_later_hears_the_same_without_decoding_what_is_long_before() {
-        let planning = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples/speech/planning.webm");
-        let samples = all(File::open(planning).unwrap());
-        #[expect(clippy::cast_possible_truncation, reason = "within the bounds of 16 bits")]
-        let samples: Vec<i16> = samples.iter().map(|sample| (sample * 32_000.0) as i16).collect();
-        let mut file = wav(16_000, 1, &samples.repeat(4));
-        let mut windows_from = |from| {
-            std::io::Seek::rewind(&mut file).unwrap();
-            windows(&file, from)
-        };
-        let whole = windows_from(0);
-        assert!(whole.iter().filter(|(_, _, speech)| *speech).count() > 5, "{whole:?}");
-        for (index, (_, to, _)) in whole.iter().enumerate() {
-            let later = windows_from(*to);
-            assert_eq!(later, whole[index + 1..], "from {to} on");
-        }
     }
 }

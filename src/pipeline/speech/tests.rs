@@ -9,7 +9,7 @@ use super::super::complexity::assert_linear;
 use super::sound::Sound;
 
 /// A WAV file of 16-bit samples.
-pub(super) fn wav(rate: u32, channels: u16, samples: &[i16]) -> File {
+fn wav(rate: u32, channels: u16, samples: &[i16]) -> File {
     let bytes = u32::try_from(samples.len() * 2).unwrap();
     let mut wav = Vec::new();
     wav.extend(b"RIFF");
@@ -37,7 +37,7 @@ fn tone(rate: u32, seconds: f64, hertz: f64) -> Vec<i16> {
     (0..samples).map(|n| (angle(n).sin() * 8000.0) as i16).collect()
 }
 
-pub(super) fn all(file: File) -> Vec<f32> {
+fn all(file: File) -> Vec<f32> {
     let mut sound = Sound::open(file).unwrap();
     std::iter::from_fn(|| sound.next()).flatten().collect()
 }
