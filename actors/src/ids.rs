@@ -12,7 +12,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
+#[cfg(feature = "diesel")]
+use crate::sql::of_diesel::{AsExpression, FromSqlRow};
+
 /// The id of a `T`.
+#[cfg_attr(feature = "diesel", derive(AsExpression, FromSqlRow), diesel(sql_type = crate::sql::Uuid))]
 pub struct Id<T> {
     uuid: Uuid,
     of: PhantomData<fn() -> T>,
