@@ -2,9 +2,7 @@
 
 use actix_web::http::header::{ContentDisposition, DispositionParam, DispositionType};
 use actix_web::{HttpRequest, HttpResponse};
-use serde::Serialize;
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -13,29 +11,26 @@ use utoipa::{PartialSchema, ToSchema};
 use super::model::{Transcript, TranscriptSegment};
 use crate::http::answer::{Answer, AnswerDescribed, CountedAnswer, FileSchema};
 use crate::http::budget::Share;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
 use crate::http::input::{Query, QueryFlag, query_parameter};
 
-/// The format of a transcript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive)]
-pub enum TranscriptFormat {
-    #[default]
-    Json,
-    /// `WebVTT` subtitles, with the speakers as voices.
-    Vtt,
-    /// `SubRip` subtitles.
-    Srt,
-    /// One line for each segment: when, who, what.
-    Text,
+wire_enum! {
+    /// The format of a transcript.
+    #[derive(Default)]
+    pub enum TranscriptFormat {
+        #[default]
+        Json,
+        /// `WebVTT` subtitles, with the speakers as voices.
+        Vtt,
+        /// `SubRip` subtitles.
+        Srt,
+        /// One line for each segment: when, who, what.
+        Text,
+    }
 }
-
-impl Enumeration for TranscriptFormat {}
 
 /// The number of a version, in an address.
 struct QueriedVersion(u32);
