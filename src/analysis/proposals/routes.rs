@@ -1,11 +1,12 @@
 //! The HTTP endpoints of proposals.
 
+use pipeline::result::ItemKind;
 use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use super::ProjectProposal;
-use super::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
+use super::model::{Proposal, ProposalKind, ProposalStatus};
 use super::operations;
 use super::store::Filter;
 use crate::access::policy::{Analyst, Member};
@@ -39,7 +40,7 @@ impl Query for Filter {
         vec![
             query_parameter("status", "Return only proposals with this status.", ProposalStatus::schema()),
             query_parameter("kind", "Return only proposals of this kind.", ProposalKind::schema()),
-            query_parameter("targetType", "Return only proposals about this kind of items.", ProposalTarget::schema()),
+            query_parameter("targetType", "Return only proposals about this kind of items.", ItemKind::schema()),
             query_parameter("runId", "Return only proposals of this run.", uuid()),
             query_parameter("importId", "Return only proposals of this import.", uuid()),
         ]

@@ -15,4 +15,4 @@ pub mod spooling;
 pub mod store;
 pub mod tracker_issues;
 
-pub use store::{Kind, item_of};
+pub use store::item_of;

@@ -1,12 +1,12 @@
 //! The HTTP endpoints of a project's requirements and user stories.
 
-use pipeline::result::{Priority, RequirementType};
+use pipeline::result::{ItemKind, Priority, RequirementType};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
 
 use super::model::{Requirement, UserStory, WorkflowStatus};
 use super::operations;
-use super::store::{Filter, Kind};
+use super::store::Filter;
 use crate::access::policy::Member;
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
@@ -43,7 +43,7 @@ pub async fn requirements(
 ) -> Result<CountedAnswer<List<Requirement>>, ApiError> {
     let WithShare { input: ValidQuery(Listing { filter: RequirementFilter(filter), page }), share } = request.input;
     let listing = Listing { filter, page };
-    operations::list(&state, request.access.resource.id, Kind::Requirement, listing, share).await
+    operations::list(&state, request.access.resource.id, ItemKind::Requirement, listing, share).await
 }
 
 impl Query for Filter {
@@ -70,5 +70,5 @@ pub async fn user_stories(
     state: Analysis,
 ) -> Result<CountedAnswer<List<UserStory>>, ApiError> {
     let WithShare { input: ValidQuery(listing), share } = request.input;
-    operations::list(&state, request.access.resource.id, Kind::UserStory, listing, share).await
+    operations::list(&state, request.access.resource.id, ItemKind::UserStory, listing, share).await
 }

@@ -12,7 +12,7 @@ use actors::meeting::{Command, Meeting, TimeLimits};
 use futures_util::{StreamExt, stream};
 
 use super::store;
-use crate::db::{At, DbError};
+use crate::db::DbError;
 use crate::meetings;
 use crate::meetings::state::Meetings;
 
@@ -66,10 +66,10 @@ async fn due(state: &Meetings, limits: TimeLimits) -> Result<Vec<Id<Meeting>>, D
     let now = state.now();
     let read = state.db.read(move |conn| {
         Box::pin(async move {
-            let mut due = store::lost_before(conn, At(now - limits.grace), MOST).await?;
-            due.extend(store::awaited_since(conn, At(now - limits.connect), MOST).await?);
-            due.extend(meetings::store::empty_since(conn, At(now - limits.empty), MOST).await?);
-            due.extend(meetings::store::live_since(conn, At(now - limits.live), MOST).await?);
+            let mut due = store::lost_before(conn, now - limits.grace, MOST).await?;
+            due.extend(store::awaited_since(conn, now - limits.connect, MOST).await?);
+            due.extend(meetings::store::empty_since(conn, now - limits.empty, MOST).await?);
+            due.extend(meetings::store::live_since(conn, now - limits.live, MOST).await?);
             Ok::<_, DbError>(due)
         })
     });

@@ -9,7 +9,7 @@ use actors::meeting::{Command, Meeting, RecordingWait};
 use futures_util::{StreamExt, stream};
 
 use super::store;
-use crate::db::{At, DbError};
+use crate::db::DbError;
 use crate::meetings::state::Meetings;
 
 const LOOK: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ async fn due(state: &Meetings) -> Result<Vec<Id<Meeting>>, DbError> {
         Box::pin(async move {
             let mut due = Vec::new();
             for wait in ALL {
-                due.extend(store::waiting_since(conn, wait, At(now - limits.of(wait)), MOST).await?);
+                due.extend(store::waiting_since(conn, wait, now - limits.of(wait), MOST).await?);
             }
             Ok::<_, DbError>(due)
         })

@@ -17,7 +17,7 @@ use super::row::Row;
 use super::{find, find_all, live, topic};
 use crate::db::journal::{DbJournal, NotSaved, Tables};
 use crate::db::schema::meetings;
-use crate::db::{AtOnce, Conn, DbError, Key, at_once, kept, number};
+use crate::db::{AtOnce, Conn, DbError, at_once, kept, number};
 use crate::jobs::Jobs;
 use crate::meetings::invitations::projection::{self, HasInvitations};
 use crate::meetings::media::jobs;
@@ -74,7 +74,7 @@ impl Tables for MeetingTables {
             at_once!(conn, execute(update), load(invitations::store::outdated::any(row.id)))
         } else {
             let (updated,) = at_once!(conn, execute(update));
-            (updated, Ok(Vec::<Key<Invitation>>::new()))
+            (updated, Ok(Vec::<Id<Invitation>>::new()))
         };
         if updated? == 0 {
             return Ok(None);

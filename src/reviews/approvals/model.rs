@@ -3,13 +3,13 @@
 use actors::ids::Id;
 use actors::time::Time;
 use chrono::{Days, NaiveDate};
+use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::accounts::model::TypedPassword;
-use crate::analysis::proposals::model::ProposalTarget;
 use crate::analysis::results::model::WorkflowStatus;
 use crate::analysis::results::project_item::ProjectItem;
 use crate::analysis::trail::model::{ApprovalAction, ItemDecision, RejectionReason, Signature, SignatureMeaning};
@@ -124,7 +124,7 @@ impl SignatureInput {
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct BulkItem {
-    pub target_type: ProposalTarget,
+    pub target_type: ItemKind,
     pub id: Id<()>,
     /// The version that was seen; absent, the decision applies to the newest one.
     #[schema(minimum = 1)]

@@ -10,6 +10,7 @@ use actors::live::RequestId;
 use pipeline::engine;
 use pipeline::loop_control::LoopControl;
 use pipeline::regeneration::{RegeneratedStory, StatedRequirement, StoryContent, StoryRequest};
+use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use utoipa::ToSchema;
@@ -21,9 +22,9 @@ use super::operations::{Signs, begin, find_to_change};
 use crate::access::principal::Caller;
 use crate::analysis;
 use crate::analysis::results::edits::{CriterionText, renumbered, revised};
+use crate::analysis::results::item_of;
 use crate::analysis::results::model::{RevisionSource, UserStory};
 use crate::analysis::results::project_item::ProjectItem;
-use crate::analysis::results::{Kind, item_of};
 use crate::analysis::trail::difference::{FieldChange, differences};
 use crate::analysis::trail::model::{ApprovalAction, ItemDecision};
 use crate::db::DbError;
@@ -124,12 +125,12 @@ async fn story_to_write(
         Box::pin(async move {
             let project = projects::store::find(conn, project_id).await?;
             let own = analysis::results::store::some(conn, project_id, vec![item.uuid()]).await?;
-            let story = own.first().map(|row| item_of(Kind::UserStory, &row.body)).transpose()?;
+            let story = own.first().map(|row| item_of(ItemKind::UserStory, &row.body)).transpose()?;
             let Some(ProjectItem::UserStory(story)) = story else { return Ok((project, None, Vec::new(), Vec::new())) };
             let ids = story.requirement_ids.clone();
             let rows = analysis::results::store::some(conn, project_id, ids).await?;
             let requirements =
-                rows.iter().map(|row| item_of(Kind::Requirement, &row.body)).collect::<Result<_, _>>()?;
+                rows.iter().map(|row| item_of(ItemKind::Requirement, &row.body)).collect::<Result<_, _>>()?;
             let comments = feedbacks::some(conn, project_id, &wanted).await?;
             Ok::<(_, _, Vec<ProjectItem>, _), DbError>((project, Some(story), requirements, comments))
         })

@@ -1,7 +1,7 @@
 //! The HTTP endpoints of approval.
 
 use actors::ids::Id;
-use pipeline::result::{Priority, QualityCategory, RequirementType};
+use pipeline::result::{ItemKind, Priority, QualityCategory, RequirementType};
 use serde_json::Value;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
@@ -13,7 +13,6 @@ use super::regenerate::{self, RegeneratedUserStory, Wishes};
 use super::{ReviewedRequirement, ReviewedStory, trail};
 use crate::access::policy::{Approver, Member};
 use crate::access::principal::Caller;
-use crate::analysis::proposals::model::ProposalTarget;
 use crate::analysis::results::edits::{
     ClauseText, CriterionText, ItemTitle, MOST_CRITERIA, RequirementEdit, StatementText, StoryEdit,
 };
@@ -442,7 +441,7 @@ impl Query for TrailFilter {
             ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)))
         };
         vec![
-            query_parameter("targetType", "Return only events about this kind of items.", ProposalTarget::schema()),
+            query_parameter("targetType", "Return only events about this kind of items.", ItemKind::schema()),
             query_parameter("targetId", "Return only events about this item.", uuid()),
             query_parameter("action", "Return only events of this action.", ApprovalAction::schema()),
             query_parameter("actorId", "Return only events of this account.", uuid()),

@@ -4,6 +4,7 @@ use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::emails;
@@ -15,7 +16,7 @@ use super::routes::UpdateFeedbackStatus;
 use super::store::{self, Filter};
 use crate::access::principal::Caller;
 use crate::accounts;
-use crate::analysis::results::operations::{self as results, Kind};
+use crate::analysis::results::operations as results;
 use crate::db::{Conn, DbError, events, rate_limits};
 use crate::http::call_limits::rate;
 use crate::http::code::Code;
@@ -169,8 +170,8 @@ async fn code_in_project(
         return Ok(target.code.clone());
     }
     let kind = match target_type {
-        FeedbackTargetType::Requirement => Some(Kind::Requirement),
-        FeedbackTargetType::UserStory => Some(Kind::UserStory),
+        FeedbackTargetType::Requirement => Some(ItemKind::Requirement),
+        FeedbackTargetType::UserStory => Some(ItemKind::UserStory),
         _ => None,
     };
     let code = match kind {
