@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::meeting::{self, Command, ConsentPolicy, EndReason, MeetingDraft, MeetingStatus, Refusal};
+use actors::meeting::{self, Command, ConsentPolicy, EndReason, MeetingDraft, MeetingEdit, MeetingStatus, Refusal};
 
 use super::model::{ClosingNote, MeetingListItem};
 use super::routes::{CreateMeeting, UpdateMeeting};
@@ -89,10 +89,14 @@ pub async fn update(
     request: RequestId,
 ) -> Result<MeetingSnapshot, ApiError> {
     active(state, meeting).await?;
+    let UpdateMeeting { title, description, scheduled_at } = body;
+    let edit = MeetingEdit {
+        title: title.map(|title| title.0),
+        description: description.map(|description| description.0),
+        scheduled_at,
+    };
     let command = Command::Update {
-        title: body.title.map(|title| title.0),
-        description: body.description.map(|description| description.0),
-        scheduled_at: body.scheduled_at,
+        edit,
         // Never negative: the header has digits only.
         if_match: version.map(i64::unsigned_abs),
     };

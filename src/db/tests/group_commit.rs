@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use actors::ids::Id;
 use actors::live::{Batch, Decided, EventRecord, Journal, Live, Unsaved};
-use actors::meeting::{Command, ConsentPolicy, EndReason, Meeting, MeetingDraft};
+use actors::meeting::{Command, ConsentPolicy, EndReason, Meeting, MeetingDraft, MeetingEdit};
 use actors::time::{SystemClock, Time};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::{join_all, poll_immediate};
@@ -77,7 +77,10 @@ async fn meetings(db: &Db, count: usize) -> Vec<Meeting> {
 fn renamed(before: &Meeting) -> Arc<Batch<Meeting>> {
     changed(
         before,
-        Command::Update { title: Some("after".to_owned()), description: None, scheduled_at: None, if_match: None },
+        Command::Update {
+            edit: MeetingEdit { title: Some("after".to_owned()), ..MeetingEdit::default() },
+            if_match: None,
+        },
     )
 }
 

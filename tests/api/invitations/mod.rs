@@ -7,12 +7,11 @@ mod guests;
 mod inviting;
 mod sending;
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::participants::TestMeeting;
 use crate::support::builders::fresh_email;
+use crate::support::patience::Patience;
 use crate::support::{Answer, Client, Server, outbox};
 
 /// A guest: a participant without an account, who has accepted an invitation.
@@ -52,15 +51,14 @@ pub async fn ask_members(room: &TestMeeting, invitees: Value) -> Answer {
 /// Waits until `count` invitations have been mailed to an address and returns the token of the newest. Panics after
 /// 20 s.
 pub async fn mailed(server: &Server, email: &str, count: usize) -> String {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let patience = Patience::of_seconds(20);
     loop {
         let mails = outbox::mails(&server.data, email);
         let mut tokens: Vec<String> = mails.iter().filter_map(|mail| outbox::invitation_in(mail)).collect();
         if tokens.len() >= count {
             return tokens.pop().unwrap();
         }
-        assert!(Instant::now() < deadline, "{} of {count} invitations to {email} came", tokens.len());
-        tokio::time::sleep(Duration::from_millis(3)).await;
+        patience.pause(|| format!("{} of {count} invitations to {email} came", tokens.len())).await;
     }
 }
 

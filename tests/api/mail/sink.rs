@@ -9,6 +9,7 @@ use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::Value;
 
 use crate::support::Server;
+use crate::support::client::plain_http;
 use crate::support::parts::Part;
 
 /// A mail server (`tests/parts/mail.mjs`), which is killed when this is dropped.
@@ -58,7 +59,7 @@ impl Sink {
 
     async fn ask(&self, path: &str) -> Vec<Value> {
         let url = format!("http://127.0.0.1:{}{path}", self.part.port("window"));
-        let answer = reqwest::Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap();
+        let answer = plain_http().build().unwrap().get(url).send().await.unwrap();
         answer.json().await.unwrap()
     }
 

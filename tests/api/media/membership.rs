@@ -14,7 +14,6 @@ use super::{Stage, credentials, invited_as};
 use crate::invitations::{accept, ask_members, link, mailed};
 use crate::participants::TestMeeting;
 use crate::people::membership;
-use crate::support::server::Kind;
 use crate::support::{Role, Server, ServerSetup, Socket, User, World};
 
 /// Returns whether the user is a member of any project, and the statuses of their participant rows in the database.
@@ -123,9 +122,7 @@ on_both! {
     }
 
     async fn a_kill_at_any_moment_leaves_membership_and_participation_or_neither(setup: ServerSetup) {
-        // On PostgreSQL the lease of a killed server is held for ten more seconds.
-        let rounds = if setup.kind == Kind::Sqlite { 6 } else { 3 };
-        for round in 0..rounds {
+        for round in 0..6 {
             let server = setup.start(&[]);
             let room = TestMeeting::open(&server).await;
             let eve = room.member(&server, Role::Analyst).await;

@@ -7,6 +7,7 @@ use livekit_api::access_token::{AccessToken, VideoGrants};
 use serde_json::{Value, json};
 
 use super::Stage;
+use crate::support::client::plain_http;
 use crate::support::livekit::{Event, KEY, SECRET};
 use crate::support::parts::Part;
 use crate::support::{Role, ServerSetup};
@@ -20,7 +21,7 @@ impl Sdk {
 
     async fn call(&self, path: &str, body: Value) -> Value {
         let url = format!("http://127.0.0.1:{}{path}", self.0.port("window"));
-        let call = reqwest::Client::builder().no_proxy().build().unwrap().post(url).json(&body);
+        let call = plain_http().build().unwrap().post(url).json(&body);
         call.send().await.unwrap().json().await.unwrap()
     }
 }
@@ -115,7 +116,7 @@ fn the_fake_media_server_refuses_what_livekit_refuses() {
     runtime.block_on(async {
         let media = crate::support::livekit::LiveKit::start();
         let service = format!("{}/twirp/livekit.RoomService", media.url().replace("ws://", "http://"));
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let client = plain_http().build().unwrap();
         let answer = async |method: &str, token: &str, content_type: &str| {
             let call =
                 client.post(format!("{service}/{method}")).bearer_auth(token).header("content-type", content_type);

@@ -6,9 +6,11 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::User;
 use crate::support::builders::PASSWORD;
+use crate::support::client::plain_http;
+use crate::support::full::is_full;
 use crate::support::parts::Part;
 
-/// Where the browser leaves pictures of every view that it looks at.
+/// Where the browser leaves pictures of every view that it looks at, if they are asked for: `COLLOQUY_TEST_PICTURES=1`.
 const PICTURES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/pictures");
 
 /// A browser that plays scenes.
@@ -19,7 +21,8 @@ pub struct Browser {
 impl Browser {
     /// Starts a browser. `None`: this machine has none, and the test should return. Panics without Chromium in CI.
     pub fn start() -> Option<Self> {
-        let part = Part::start("browser", &[("PICTURES", PICTURES)])?;
+        let pictures = if std::env::var_os("COLLOQUY_TEST_PICTURES").is_some() { PICTURES } else { "" };
+        let part = Part::start("browser", &[("PICTURES", pictures), ("FULL", if is_full() { "1" } else { "" })])?;
         if part.announced["chromium"] != true {
             assert!(std::env::var_os("CI").is_none(), "no Chromium on this machine, and CI must have it");
             println!("SKIPPED: no Chromium on this machine");
@@ -31,7 +34,7 @@ impl Browser {
     /// Plays a scene to its end and returns what it found. Panics if the scene reports a fault.
     pub async fn plays(&self, scene: Value) -> Value {
         let url = format!("http://127.0.0.1:{}/", self.part.port("port"));
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let http = plain_http().build().unwrap();
         let answer = http.post(url).body(scene.to_string()).send().await.unwrap().text().await.unwrap();
         let mut answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(answer["faults"], json!([]), "{}", scene["scene"]);

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::deletion::delete;
 use crate::support::chance::Chance;
-use crate::support::{Kind, Role, ServerSetup, World};
+use crate::support::full::rounds;
+use crate::support::{Role, ServerSetup, World};
 
 on_both! {
     async fn of_two_deletions_at_once_one_deletes(world: World) {
@@ -58,10 +59,9 @@ on_both! {
 
     /// The result is consistent in any case: the account exists and can be deleted again, or it is gone.
     async fn a_server_that_is_killed_in_a_deletion_leaves_an_account_or_none(setup: ServerSetup) {
-        let rounds = if setup.kind == Kind::Sqlite { 8 } else { 2 };
         let mut chance = Chance::new();
         let mut server = setup.start(&[]);
-        for _ in 0..rounds {
+        for _ in 0..rounds(3, 8) {
             let ada = server.user().await;
             for _ in 0..3 {
                 ada.project().await;

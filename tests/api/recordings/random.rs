@@ -1,5 +1,5 @@
 //! Random uploads of many recordings at once, while the server is killed again and again: what was acknowledged stays,
-//! and the content is what was sent. `COLLOQUY_TEST_SEQUENCES` sets the number of recordings.
+//! and the content is what was sent. `COLLOQUY_TEST_SEQUENCES` sets another number of recordings.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -13,6 +13,7 @@ use super::{Recorder, digest, sum, wav};
 use crate::participants::TestMeeting;
 use crate::support::chance::Chance;
 use crate::support::client::Request;
+use crate::support::full::rounds;
 use crate::support::{Answer, Role, Server, ServerSetup, User};
 
 /// How often the server is killed.
@@ -149,7 +150,7 @@ async fn taken(request: impl Fn() -> Request) -> Answer {
 
 on_both! {
     async fn whatever_happens_to_uploads_what_was_acknowledged_is_in_the_content(setup: ServerSetup) {
-        let count = std::env::var("COLLOQUY_TEST_SEQUENCES").map_or(20, |count| count.parse().unwrap());
+        let count = std::env::var("COLLOQUY_TEST_SEQUENCES").map_or(rounds(8, 20), |count| count.parse().unwrap());
         let (mut chance, mut left) = (Chance::new(), count);
         // The calls of one account are many here.
         let settings = [("COLLOQUY__LIMITS__CALLS__MOST", "0")];

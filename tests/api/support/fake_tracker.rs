@@ -4,6 +4,7 @@
 use reqwest::Method;
 use serde_json::Value;
 
+use super::client::plain_http;
 use super::parts::Part;
 
 pub struct FakeTracker {
@@ -17,7 +18,7 @@ impl FakeTracker {
     pub fn start(name: &str, settings: &[(&str, &str)], port: &str) -> Option<Self> {
         let part = Part::start(name, settings)?;
         // Each test has a runtime of its own: a connection can't be used again in another one.
-        let http = reqwest::Client::builder().pool_max_idle_per_host(0);
+        let http = plain_http().pool_max_idle_per_host(0);
         let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Some(Self { base: format!("http://127.0.0.1:{}", part.port(port)), http, _part: part })
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::support::browser::Browser;
-use crate::support::client::Request;
+use crate::support::client::{Request, plain_http};
 use crate::support::parts::Part;
 use crate::support::server::APP_URL;
 use crate::support::{Server, ServerSetup};
@@ -92,8 +92,7 @@ impl Google {
     /// Posts to a control path of the provider. Panics unless it succeeds.
     async fn control(&self, path: &str, what: &Value) {
         let url = format!("http://127.0.0.1:{}{path}", self.provider.port("http"));
-        let answer =
-            reqwest::Client::builder().no_proxy().build().unwrap().post(url).body(what.to_string()).send().await;
+        let answer = plain_http().build().unwrap().post(url).body(what.to_string()).send().await;
         assert!(answer.unwrap().status().is_success());
     }
 }
