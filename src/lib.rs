@@ -34,7 +34,7 @@ pub mod api;
 pub mod backup;
 pub mod clients;
 #[cfg(test)]
-#[path = "pipeline/complexity.rs"]
+#[path = "../crates/pipeline/complexity.rs"]
 mod complexity;
 pub mod config;
 pub mod core;

@@ -143,52 +143,52 @@ struct ParserChild {
 const CHILDREN: &[ParserChild] = &[
     ParserChild {
         verb: "read-document",
-        file: "src/pipeline/readers/child.rs",
+        file: "crates/pipeline/readers/child.rs",
         call: r"\bread\(format\b",
         named: r"(?:^|[^.\w:])read\(\s*(?:\w+\.)*[Ff]ormat\b|\breaders::read\b",
         // `colloquy models evaluate` reads documents that the operator has marked, on the command line.
-        but: &["src/pipeline/readers/mod.rs", "src/pipeline/evaluation/marked.rs"],
+        but: &["crates/pipeline/readers/mod.rs", "crates/pipeline/evaluation/marked.rs"],
         readers: &[
             (
-                "src/pipeline/readers/comma.rs",
-                "src/pipeline/readers/complexity_tests.rs::csv_is_read_in_proportion_to_its_size",
+                "crates/pipeline/readers/comma.rs",
+                "crates/pipeline/readers/complexity_tests.rs::csv_is_read_in_proportion_to_its_size",
             ),
             (
-                "src/pipeline/readers/docx.rs",
-                "src/pipeline/readers/complexity_tests.rs::docx_is_read_in_proportion_to_its_size",
+                "crates/pipeline/readers/docx.rs",
+                "crates/pipeline/readers/complexity_tests.rs::docx_is_read_in_proportion_to_its_size",
             ),
-            ("src/pipeline/readers/eml/mod.rs", OFFICE_MAILS),
-            ("src/pipeline/readers/eml/parts.rs", OFFICE_MAILS),
+            ("crates/pipeline/readers/eml/mod.rs", OFFICE_MAILS),
+            ("crates/pipeline/readers/eml/parts.rs", OFFICE_MAILS),
             (
-                "src/pipeline/readers/html.rs",
-                "src/pipeline/readers/complexity_tests.rs::html_is_read_in_proportion_to_its_size",
-            ),
-            (
-                "src/pipeline/readers/markdown.rs",
-                "src/pipeline/readers/complexity_tests.rs::markdown_is_read_in_proportion_to_its_size",
+                "crates/pipeline/readers/html.rs",
+                "crates/pipeline/readers/complexity_tests.rs::html_is_read_in_proportion_to_its_size",
             ),
             (
-                "src/pipeline/readers/odt.rs",
-                "src/pipeline/readers/office_complexity_tests.rs::opendocument_texts_are_read_in_proportion_to_their_size",
-            ),
-            ("src/pipeline/readers/package.rs", OFFICE_WORKBOOKS),
-            ("src/pipeline/readers/pdf.rs", PDF),
-            ("src/pipeline/readers/pdf_bounds.rs", PDF),
-            ("src/pipeline/readers/pdf_colours.rs", PDF),
-            ("src/pipeline/readers/pdf_pages.rs", PDF),
-            ("src/pipeline/readers/pdf_sight.rs", PDF),
-            ("src/pipeline/readers/pdf_steps.rs", PDF),
-            ("src/pipeline/readers/pptx/fills.rs", OFFICE_SLIDES),
-            ("src/pipeline/readers/pptx/slide.rs", OFFICE_SLIDES),
-            (
-                "src/pipeline/readers/text.rs",
-                "src/pipeline/readers/complexity_tests.rs::text_is_read_in_proportion_to_its_size",
+                "crates/pipeline/readers/markdown.rs",
+                "crates/pipeline/readers/complexity_tests.rs::markdown_is_read_in_proportion_to_its_size",
             ),
             (
-                "src/pipeline/readers/transcript.rs",
-                "src/pipeline/readers/complexity_tests.rs::transcripts_are_read_in_proportion_to_their_size",
+                "crates/pipeline/readers/odt.rs",
+                "crates/pipeline/readers/office_complexity_tests.rs::opendocument_texts_are_read_in_proportion_to_their_size",
             ),
-            ("src/pipeline/readers/xlsx/sheet.rs", OFFICE_WORKBOOKS),
+            ("crates/pipeline/readers/package.rs", OFFICE_WORKBOOKS),
+            ("crates/pipeline/readers/pdf.rs", PDF),
+            ("crates/pipeline/readers/pdf_bounds.rs", PDF),
+            ("crates/pipeline/readers/pdf_colours.rs", PDF),
+            ("crates/pipeline/readers/pdf_pages.rs", PDF),
+            ("crates/pipeline/readers/pdf_sight.rs", PDF),
+            ("crates/pipeline/readers/pdf_steps.rs", PDF),
+            ("crates/pipeline/readers/pptx/fills.rs", OFFICE_SLIDES),
+            ("crates/pipeline/readers/pptx/slide.rs", OFFICE_SLIDES),
+            (
+                "crates/pipeline/readers/text.rs",
+                "crates/pipeline/readers/complexity_tests.rs::text_is_read_in_proportion_to_its_size",
+            ),
+            (
+                "crates/pipeline/readers/transcript.rs",
+                "crates/pipeline/readers/complexity_tests.rs::transcripts_are_read_in_proportion_to_their_size",
+            ),
+            ("crates/pipeline/readers/xlsx/sheet.rs", OFFICE_WORKBOOKS),
         ],
     },
     ParserChild {
@@ -196,22 +196,22 @@ const CHILDREN: &[ParserChild] = &[
         file: "src/analysis/imports/child.rs",
         call: r"\bread_(?:xlsx|reqif)\(",
         named: r"\bread_(?:xlsx|reqif)\b",
-        but: &["src/exports/import/mod.rs"],
+        but: &["crates/exports/import/mod.rs"],
         readers: &[
-            ("src/exports/import/bounds.rs", IMPORTED_WORKBOOKS),
-            ("src/exports/import/xml.rs", IMPORTED_WORKBOOKS),
-            ("src/exports/import/xlsx.rs", IMPORTED_WORKBOOKS),
+            ("crates/exports/import/bounds.rs", IMPORTED_WORKBOOKS),
+            ("crates/exports/import/xml.rs", IMPORTED_WORKBOOKS),
+            ("crates/exports/import/xlsx.rs", IMPORTED_WORKBOOKS),
             (
-                "src/exports/import/reqif.rs",
-                "src/exports/file_tests/import_complexity.rs::reqif_is_read_in_proportion_to_its_size",
+                "crates/exports/import/reqif.rs",
+                "crates/exports/file_tests/import_complexity.rs::reqif_is_read_in_proportion_to_its_size",
             ),
             (
-                "src/exports/import/comparison.rs",
-                "src/exports/file_tests/import_complexity.rs::a_file_is_compared_in_proportion_to_its_items_and_those_of_the_project",
+                "crates/exports/import/comparison.rs",
+                "crates/exports/file_tests/import_complexity.rs::a_file_is_compared_in_proportion_to_its_items_and_those_of_the_project",
             ),
             (
-                "src/exports/text.rs",
-                "src/exports/file_tests/import_complexity.rs::texts_are_cleaned_in_proportion_to_their_size",
+                "crates/exports/text.rs",
+                "crates/exports/file_tests/import_complexity.rs::texts_are_cleaned_in_proportion_to_their_size",
             ),
             (
                 "src/analysis/imports/planning.rs",
@@ -232,37 +232,41 @@ const CHILDREN: &[ParserChild] = &[
     },
     ParserChild {
         verb: "probe-media",
-        file: "src/pipeline/media/child.rs",
+        file: "crates/pipeline/media/child.rs",
         call: r"\(duration_ms\)",
         named: r"\bduration::(?:\{[^}]*)?duration_ms\b",
-        but: &["src/pipeline/media/duration.rs"],
+        but: &["crates/pipeline/media/duration.rs"],
         readers: &[(
-            "src/pipeline/media/duration.rs",
-            "src/pipeline/media/tests.rs::a_file_is_measured_in_proportion_to_its_packets",
+            "crates/pipeline/media/duration.rs",
+            "crates/pipeline/media/tests.rs::a_file_is_measured_in_proportion_to_its_packets",
         )],
     },
     ParserChild {
         verb: "transcribe",
-        file: "src/pipeline/speech/child.rs",
+        file: "crates/pipeline/speech/child.rs",
         call: r"\b(?:transcribe|cut|turns)\(file\b",
         named: r"\bSound::open\(|(?:^|[^.\w])(?:transcribe|cut|turns)\(file\b",
-        but: &["src/pipeline/speech/cutting.rs", "src/pipeline/speech/hearing.rs", "src/pipeline/speech/turns.rs"],
+        but: &[
+            "crates/pipeline/speech/cutting.rs",
+            "crates/pipeline/speech/hearing.rs",
+            "crates/pipeline/speech/turns.rs",
+        ],
         readers: &[(
-            "src/pipeline/speech/sound.rs",
-            "src/pipeline/speech/tests.rs::sound_is_decoded_in_proportion_to_its_length",
+            "crates/pipeline/speech/sound.rs",
+            "crates/pipeline/speech/tests.rs::sound_is_decoded_in_proportion_to_its_length",
         )],
     },
 ];
 
 const OFFICE_MAILS: &str =
-    "src/pipeline/readers/office_complexity_tests.rs::mails_are_read_in_proportion_to_their_size";
+    "crates/pipeline/readers/office_complexity_tests.rs::mails_are_read_in_proportion_to_their_size";
 const OFFICE_WORKBOOKS: &str =
-    "src/pipeline/readers/office_complexity_tests.rs::workbooks_are_read_in_proportion_to_their_size";
+    "crates/pipeline/readers/office_complexity_tests.rs::workbooks_are_read_in_proportion_to_their_size";
 const OFFICE_SLIDES: &str =
-    "src/pipeline/readers/office_complexity_tests.rs::presentations_are_read_in_proportion_to_their_size";
-const PDF: &str = "src/pipeline/readers/pdf_complexity_tests.rs::a_document_is_read_in_proportion_to_its_pages";
+    "crates/pipeline/readers/office_complexity_tests.rs::presentations_are_read_in_proportion_to_their_size";
+const PDF: &str = "crates/pipeline/readers/pdf_complexity_tests.rs::a_document_is_read_in_proportion_to_its_pages";
 const IMPORTED_WORKBOOKS: &str =
-    "src/exports/file_tests/import_complexity.rs::workbooks_that_come_back_are_read_in_proportion_to_their_size";
+    "crates/exports/file_tests/import_complexity.rs::workbooks_that_come_back_are_read_in_proportion_to_their_size";
 
 /// The files that name a crate of [`PARSERS`] for something else than what users send.
 const NOT_OF_USERS: &[(&str, &str)] = &[
@@ -271,22 +275,22 @@ const NOT_OF_USERS: &[(&str, &str)] = &[
     ("src/backup/verified.rs", "reads the operator's backup, on the command line"),
     ("src/models/unpack.rs", "unpacks speech models, whose sums are known"),
     ("src/service/pages/assets.rs", "compresses the pages, once"),
-    ("src/exports/csv.rs", "writes a file"),
-    ("src/exports/docx.rs", "writes a file"),
-    ("src/exports/docx/markup.rs", "writes a file"),
-    ("src/exports/reqif.rs", "writes a file"),
-    ("src/exports/reqif/markup.rs", "writes a file"),
-    ("src/whisper/decoding.rs", "compresses what was heard, to tell repetitions"),
+    ("crates/exports/csv.rs", "writes a file"),
+    ("crates/exports/docx.rs", "writes a file"),
+    ("crates/exports/docx/markup.rs", "writes a file"),
+    ("crates/exports/reqif.rs", "writes a file"),
+    ("crates/exports/reqif/markup.rs", "writes a file"),
+    ("crates/whisper/decoding.rs", "compresses what was heard, to tell repetitions"),
 ];
 
 /// The crates, and where their sources are.
 const CRATES: &[(&str, &str)] = &[
     ("Cargo.toml", "src"),
     ("actors/Cargo.toml", "actors/src"),
-    ("src/exports/Cargo.toml", "src/exports"),
-    ("src/pipeline/Cargo.toml", "src/pipeline"),
-    ("src/voices/Cargo.toml", "src/voices"),
-    ("src/whisper/Cargo.toml", "src/whisper"),
+    ("crates/exports/Cargo.toml", "crates/exports"),
+    ("crates/pipeline/Cargo.toml", "crates/pipeline"),
+    ("crates/voices/Cargo.toml", "crates/voices"),
+    ("crates/whisper/Cargo.toml", "crates/whisper"),
 ];
 
 fn at(path: &str) -> PathBuf {
@@ -296,12 +300,12 @@ fn at(path: &str) -> PathBuf {
 /// All sources by their paths, without comments and tests.
 fn sources() -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
-    let mut folders = vec![at("src"), at("actors/src")];
+    let mut folders = vec![at("src"), at("actors/src"), at("crates")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let file = entry.unwrap().path();
             // The printer writes files, in a process of its own; examples are run by developers.
-            let is_left_out = file.ends_with("src/printer") || file.ends_with("examples");
+            let is_left_out = file.ends_with("crates/printer") || file.ends_with("examples");
             if file.is_dir() && !is_left_out {
                 folders.push(file);
             } else if file.extension().is_some_and(|extension| extension == "rs") {

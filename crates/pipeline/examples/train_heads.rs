@@ -1,7 +1,7 @@
 //! Trains the heads of the embedded engine on the corpus, or measures such training on projects it has not seen.
 //!
 //! ```text
-//! cargo run --release -p pipeline --example train_heads -- tests/corpus/train src/pipeline/engine/heads/weights.bin
+//! cargo run --release -p pipeline --example train_heads -- tests/corpus/train crates/pipeline/engine/heads/weights.bin
 //! cargo run --release -p pipeline --example train_heads -- tests/corpus/train --cross [--faults]
 //! ```
 
