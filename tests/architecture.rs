@@ -1,7 +1,7 @@
 //! Tests of the dependency rules between modules, read from the sources: `use` lines and paths alike.
 //!
-//! An area is a file or folder of `src`. The rules here are those that a reader of `src/lib.rs` can rely on; code in
-//! `#[cfg(test)]` is ignored.
+//! An area is a file or folder of `src`, which is the library, or of `src/bin/colloquy`, which is the program. The rules here are
+//! those that a reader of `src/lib.rs` can rely on; code in `#[cfg(test)]` is ignored.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,7 +20,6 @@ use regex::Regex;
 /// The areas that each area may import. An area that is not listed fails the test.
 const MAY: &[(&str, &[&str])] = &[
     // The base, which depends on next to nothing.
-    ("allocator", &["log"]),
     ("models", &[]),
     ("config", &["models"]),
     ("keys", &[]),
@@ -92,12 +91,14 @@ const MAY: &[(&str, &[&str])] = &[
     ),
     ("backup", &["clients", "db"]),
     ("service", &["access", "api", "core", "db", "http", "metrics"]),
-    // The route table, the wiring and the entry point: they may import everything.
+    // The route table and the wiring: they may import everything.
     ("routes", &["*"]),
     ("events", &["*"]),
     ("wiring", &["*"]),
-    ("main", &["*"]),
     ("lib", &[]),
+    // The program.
+    ("main", &["*"]),
+    ("allocator", &["log"]),
     // Shared by the demo and the bench: it uses a server only through the API.
     ("api_client", &[]),
     (
@@ -105,7 +106,7 @@ const MAY: &[(&str, &[&str])] = &[
         &["accounts", "analysis", "backup", "config", "db", "http", "jobs", "keys", "passwords", "quotas", "wiring"],
     ),
     ("models_command", &["config", "models", "wiring"]),
-    ("demo", &["analysis", "api_client", "projects"]),
+    ("demo", &["analysis", "api_client", "config", "models", "projects"]),
     ("bench", &["access", "accounts", "analysis", "api_client", "db", "keys", "projects"]),
 ];
 
@@ -134,6 +135,9 @@ const READS: &[&str] = &[
     "analysis::results::store::change::find_to_change",
     "analysis::trail::store::list",
 ];
+
+/// The program's folder, below `src`.
+const PROGRAM: &str = "bin/colloquy/";
 
 struct Source {
     file: PathBuf,
@@ -176,7 +180,8 @@ fn sources(root: &str) -> Vec<Source> {
     let sources = texts.into_iter().filter(|(file, _)| !tests.iter().any(|test| file.starts_with(test)));
     let sources = sources.map(|(file, text)| {
         let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-        let module = name.trim_end_matches(".rs").split('/').filter(|part| *part != "mod").map(str::to_owned).collect();
+        let path = name.strip_prefix(PROGRAM).unwrap_or(&name).trim_end_matches(".rs");
+        let module = path.split('/').filter(|part| *part != "mod").map(str::to_owned).collect();
         Source { code: code_of(&text), file, name, module }
     });
     sources.collect()
@@ -190,7 +195,7 @@ fn of_tests(root: &Path, texts: &[(PathBuf, String)]) -> Vec<PathBuf> {
     for (file, text) in texts {
         let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
         let here = file.parent().unwrap();
-        let folder = if stem == "mod" || here == root { here.to_owned() } else { here.join(stem) };
+        let folder = if ["mod", "main"].contains(&&*stem) || here == root { here.to_owned() } else { here.join(stem) };
         for name in declared.captures_iter(text).map(|found| found[1].to_owned()) {
             tests.push(folder.join(format!("{name}.rs")));
             tests.push(folder.join(name));
@@ -212,9 +217,11 @@ impl Source {
         &self.module[0]
     }
 
-    /// Returns every path from the crate's root, such as `["projects", "store", "find"]`, with `{…}` groups expanded.
+    /// Returns every path from the root of its crate or of the library, such as `["projects", "store", "find"]`, with `{…}` groups expanded.
     fn imports(&self) -> BTreeSet<Vec<String>> {
-        let start = Regex::new(r"(?:^|[^$\w])(crate|(?:super::)*super)::").unwrap();
+        // The program imports the library by its name.
+        let library = if self.name.starts_with(PROGRAM) { "|colloquy" } else { "" };
+        let start = Regex::new(&format!(r"(?:^|[^$\w])(crate{library}|(?:super::)*super)::")).unwrap();
         let mut all = BTreeSet::new();
         for found in start.find_iter(&self.code) {
             let head = found.as_str();
@@ -533,13 +540,22 @@ fn each_outside_crate_is_named_where_it_belongs() {
                 "reviews/",
                 "trackers/exports/drafting.rs",
                 "wiring/",
-                "main.rs",
-                "models_command.rs",
-                "demo/",
+                "bin/colloquy/main.rs",
+                "bin/colloquy/models_command.rs",
+                "bin/colloquy/demo/",
             ],
         ),
-        ("clap", &["main.rs", "admin/", "bench/", "demo/mod.rs", "models_command.rs"]),
-        ("zip", &["models/unpack.rs", "bench/soak/workbooks.rs"]),
+        (
+            "clap",
+            &[
+                "bin/colloquy/main.rs",
+                "bin/colloquy/admin/",
+                "bin/colloquy/bench/",
+                "bin/colloquy/demo/mod.rs",
+                "bin/colloquy/models_command.rs",
+            ],
+        ),
+        ("zip", &["models/unpack.rs", "bin/colloquy/bench/soak/workbooks.rs"]),
     ];
     let naming = |name: &str| Regex::new(&format!(r"\b(use {name}\b|{name}::)")).unwrap();
     let table: Vec<_> = table.iter().map(|(name, places)| (name, naming(name), places)).collect();
@@ -711,7 +727,7 @@ const WITHOUT_PERMIT: &[(&str, &str)] = &[
     ("backup/restoring.rs", "what was stored before, by the operator"),
     ("pipeline_jobs/intake.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
     ("pipeline_jobs/operations.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
-    ("bench/wire.rs", "a message of a socket, and no file"),
+    ("bin/colloquy/bench/wire.rs", "a message of a socket, and no file"),
 ];
 
 /// Whoever writes a file that stays asks first whether there is room for it.

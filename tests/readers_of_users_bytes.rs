@@ -126,7 +126,7 @@ const OTHERS: &[&str] = &[
 
 /// A child process that parses files of users.
 struct ParserChild {
-    /// As in `src/main.rs`.
+    /// As in `src/bin/colloquy/main.rs`.
     verb: &'static str,
     /// The file with its `child_main`, which limits the process.
     file: &'static str,
@@ -271,7 +271,7 @@ const IMPORTED_WORKBOOKS: &str =
 /// The files that name a crate of [`PARSERS`] for something else than what users send.
 const NOT_OF_USERS: &[(&str, &str)] = &[
     ("src/backup/archive.rs", "writes a backup"),
-    ("src/bench/soak/workbooks.rs", "writes files for a bench"),
+    ("src/bin/colloquy/bench/soak/workbooks.rs", "writes files for a bench"),
     ("src/backup/verified.rs", "reads the operator's backup, on the command line"),
     ("src/models/unpack.rs", "unpacks speech models, whose sums are known"),
     ("src/service/pages/assets.rs", "compresses the pages, once"),
@@ -384,7 +384,7 @@ fn a_parser_is_named_only_by_readers_that_a_child_reaches() {
 #[test]
 fn what_parses_is_called_by_its_child_alone_and_that_limits_itself_first() {
     let sources = sources();
-    let verbs = &sources["src/main.rs"];
+    let verbs = &sources["src/bin/colloquy/main.rs"];
     let verbs = &verbs[verbs.find("fn child_of_a_server").unwrap()..];
     for child in CHILDREN {
         let code = &sources[child.file];

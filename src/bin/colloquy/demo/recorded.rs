@@ -13,7 +13,7 @@ use crate::api_client::answer::{MeetingAnswer, RecordingAnswer, TranscriptAnswer
 use crate::api_client::caller::ApiClient;
 
 /// See tests/samples/speech/README.md.
-const CONTENT: &[u8] = include_bytes!("../../tests/samples/speech/planning.webm");
+const CONTENT: &[u8] = include_bytes!("../../../../tests/samples/speech/planning.webm");
 const MIME_TYPE: &str = "audio/webm";
 const TITLE: &str = "Lantern: planning";
 /// How long the transcript may take. It takes seconds, but a minute in a program that was not optimised.
