@@ -3,9 +3,6 @@
 //! A [`specification::Specification`] goes in, the bytes of a file come out. Nothing here knows a database, a user or a clock: the
 //! same specification gives the same bytes.
 
-#[cfg(test)]
-#[path = "../pipeline/complexity.rs"]
-mod complexity;
 mod csv;
 mod docx;
 mod html;

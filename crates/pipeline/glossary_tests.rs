@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use readers::Format;
+
 use super::engine::Embedded;
 use super::glossary::{GlossaryEntry, ProjectTerms};
-use super::readers::Format;
 use super::request::{CancelToken, Source};
 use super::result::{IssueCode, PipelineResult};
 use super::tests::{request, result, text};

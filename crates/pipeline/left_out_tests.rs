@@ -1,6 +1,7 @@
 //! Tests of what a run leaves out, and says so.
 
-use super::readers::Format;
+use readers::Format;
+
 use super::result::{RequirementDraft, ResultStatus};
 use super::tests::{SPECIFICATION, TALK, both, every_item_has_a_source, outcome, request, result, text};
 use super::{Bounds, PipelineOutcome, Request, Source};

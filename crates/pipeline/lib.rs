@@ -17,30 +17,24 @@
 //! A server runs the pipeline in child processes (`process`), limited in number and shared fairly between callers
 //! (`fair`).
 //!
-//! Reading order: request · glossary · result · run · workers · nodes · engine · chat · readers · process · remote.
+//! Sources come as text, from the crate `readers`. Reading order: request · glossary · result · run · workers · nodes · engine ·
+//! chat · process · remote.
 
 pub mod chat;
-pub mod confined;
 pub mod engine;
-pub mod evaluation;
 pub mod fair;
 pub mod glossary;
 pub mod loop_control;
-pub mod media;
 pub mod nodes;
 pub mod ports;
 pub mod process;
-pub mod readers;
 pub mod regeneration;
 pub mod remote;
 pub mod request;
 pub mod result;
 pub mod run;
-pub mod speech;
 pub mod workers;
 
-#[cfg(test)]
-mod complexity;
 #[cfg(test)]
 mod glossary_tests;
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub trait ProgressSink: Send + Sync {
 /// Provides the texts of sources, one at a time.
 #[async_trait]
 pub trait TextStore: Send + Sync {
-    /// Returns the text as JSON of a [`SourceText`](super::readers::SourceText).
+    /// Returns the text as JSON of a [`SourceText`](readers::SourceText).
     async fn text(&self, source_id: &str) -> Result<String, PortUnavailable>;
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use super::readers::SourceText;
+use readers::SourceText;
 
 /// Cancels a run from outside. It is checked in every iteration of every loop over sentences or items.
 pub use tokio_util::sync::CancellationToken as CancelToken;

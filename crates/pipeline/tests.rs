@@ -10,12 +10,12 @@ use actors::run::{AnalysisType, Node};
 use async_trait::async_trait;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
+use readers::{CueText, Format, SourceText, TrackCue, TrackText, read, slice, woven, written};
 use strum::VariantArray;
 
 use super::engine::{Corpus, Finding, Items};
 use super::loop_control::{Halted, LoopControl};
 use super::ports::{CheckpointStore, NoCheckpoints, NoProgressSink, PortUnavailable, ProgressSink, StopRequested};
-use super::readers::{CueText, Format, SourceText, TrackCue, TrackText, read, slice, woven, written};
 use super::request::ReadySource;
 use super::result::CheckedItems;
 use super::result::{

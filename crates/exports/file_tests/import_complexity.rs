@@ -1,9 +1,10 @@
 //! Scaling tests of the import with files made to be slow or large: twice the size must not take more than three times the processor
 //! time, and what there may be many of is refused while it is read.
 
+use complexity::assert_linear;
+
 use super::import::{archive, as_file, document};
 use super::samples;
-use crate::complexity::assert_linear;
 use crate::import::{Imported, ImportedUserStory, MOST_NOTES, compare, read_reqif, read_xlsx};
 use crate::text::clean;
 

@@ -282,9 +282,10 @@ fn headings(index: &Index) -> Vec<Arc<Headings>> {
 
 #[cfg(test)]
 mod tests {
+    use readers::Format;
+
     use super::super::Indexer;
     use super::*;
-    use crate::readers::Format;
     use crate::request::{Bounds, CancelToken};
     use crate::tests::text;
 

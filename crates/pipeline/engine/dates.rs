@@ -3,10 +3,10 @@
 use std::sync::LazyLock;
 
 use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
+use readers::has_four_digits;
 use regex::Regex;
 
 use super::lexicon::pattern;
-use crate::readers::has_four_digits;
 
 static ISO: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(20\d\d)-(\d\d)-(\d\d)\b"));
 static NUMERIC: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\d\d?)[./](\d\d?)[./](20\d\d)\b"));

@@ -9,8 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use readers::{Format, SourceText, read};
+
 use super::super::loop_control::LoopControl;
-use super::super::readers::{Format, SourceText, read};
 use super::super::request::ReadySource;
 use super::super::request::{Bounds, CancelToken, SourceKind};
 use super::{Corpus, Embedded, Engine, FindingKind, Indexer, Items, Texts};

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use readers::{Block, BlockKind, SourceText};
+
 use super::super::loop_control::{Halted, LoopControl};
-use super::super::readers::{Block, BlockKind, SourceText};
 use super::super::request::Bounds;
 use super::index::{BlockContext, Cut, DEEPEST, Heading, Index, LONGEST_HEADING, LONGEST_LEAD, LONGEST_NAME, Sentence};
 use super::split;
@@ -297,9 +298,10 @@ impl<'a> PageCursor<'a> {
 mod tests {
     use std::sync::Arc;
 
+    use readers::{Format, SourcePage, read};
+
     use super::super::index::BlockContext;
     use super::*;
-    use crate::readers::{Format, SourcePage, read};
     use crate::request::CancelToken;
 
     fn indexed(format: Format, words: &str, pages: Vec<SourcePage>) -> (OpenText, Index) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::super::readers::SourceText;
+use readers::SourceText;
 
 /// A byte offset is stored for every this many characters, so that a lookup scans fewer than this.
 const SPACING: usize = 64;
@@ -132,8 +132,9 @@ impl Write for TextDigest {
 
 #[cfg(test)]
 mod tests {
+    use readers::{Format, read, slice};
+
     use super::*;
-    use crate::readers::{Format, read, slice};
 
     #[test]
     fn a_slice_counts_characters_not_bytes() {

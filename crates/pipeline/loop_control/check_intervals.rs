@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use super::super::complexity::{counted_time, processor_time};
+use complexity::{counted_time, processor_time};
 
 thread_local! {
     /// The time of this thread's last check of the cancel token, and the longest time without one.

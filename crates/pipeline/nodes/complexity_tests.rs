@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use actors::language::Language;
 use actors::run::AnalysisType;
+use readers::{Format, read};
 use serde::Serialize;
 
 use super::super::engine::{Corpus, Embedded, Engine, EngineReport, Texts};
 use super::super::loop_control::LoopControl;
 use super::super::loop_control::check_intervals::timed;
-use super::super::readers::{Format, read};
 use super::super::request::{Bounds, CancelToken, SourceKind};
 use super::build_source_index::{BuildSourceIndex, ToIndex};
 use super::classify_requirements::{ClassifyRequirements, ToClassify};

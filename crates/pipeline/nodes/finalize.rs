@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use actors::run::Node;
+use readers::{Cue, CueOrigin};
 use serde::{Deserialize, Serialize};
 
 use super::super::engine::{EngineReport, Items, Texts};
 use super::super::loop_control::Halted;
-use super::super::readers::{Cue, CueOrigin};
 use super::super::request::ReadySource;
 use super::super::result::{
     Citation, Metrics, ModelMetrics, PipelineResult, Quality, ResultStatus, Summary, UserStoryDraft, Warning,

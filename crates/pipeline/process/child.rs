@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use actors::run::Node;
 use async_trait::async_trait;
+use confined::{Allowance, forbid_new_processes};
 
 use super::frame;
 use super::{CHATS, CHATS_BYTES, CHECKPOINT_BYTES, FromChild, RESULT_BYTES, RequestOutline, ToChild};
 use crate::chat::{Chat, ChatAnswer, Model, NoCompletion};
-use crate::confined::{Allowance, forbid_new_processes};
 use crate::engine::EngineChoice;
 use crate::glossary::ProjectTerms;
 use crate::loop_control::{Halted, LoopControl};

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use actors::run::Node;
+use confined::Allowance;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::process::Child;
 use tokio::task::spawn_blocking;
@@ -16,7 +17,6 @@ use super::child::NO_MEMORY;
 use super::frame;
 use super::model::{ModelAccess, ModelSession, Waiting};
 use super::{FromChild, RequestOutline, STORED_BYTES, ToChild, VERB};
-use crate::confined::{self, Allowance};
 use crate::ports::{CheckpointStore, PortUnavailable, ProgressSink, TextStore};
 use crate::request::CancelToken;
 use crate::run::PipelineOutcome;

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use readers::{Cue, SourceText};
+
 use super::super::engine::OpenText;
-use super::super::readers::{Cue, SourceText};
 use super::super::request::SourceKind;
 use super::super::result::{Citation, PipelineResult, Warning};
 
@@ -230,9 +231,9 @@ fn check(result: &mut PipelineResult) -> Result<(), UnacceptableResult> {
 mod tests {
     use actors::language::Language;
     use actors::run::AnalysisType;
+    use readers::{CueOrigin, CueText, Format, read, written};
 
     use super::*;
-    use crate::readers::{CueOrigin, CueText, Format, read, written};
     use crate::request::{Bounds, CancelToken, Request, Source};
     use crate::run::PipelineOutcome;
     use crate::{NoCheckpoints, NoProgressSink, Workers, run};

@@ -17,8 +17,9 @@ use colloquy::analysis::imports;
 use colloquy::api::openapi;
 use colloquy::config::{Config, Overrides};
 use colloquy::{log, routes, wiring};
-use pipeline::confined::Allowance;
-use pipeline::{media, process, readers, speech};
+use confined::Allowance;
+use pipeline::process;
+use speech::media;
 
 /// Backend that turns meetings into requirements
 #[derive(Parser)]

@@ -17,8 +17,8 @@ use colloquy::models::catalogue::{self, KNOWN, KnownModel};
 use colloquy::models::{self, DownloadLimits, InstallStep, Installation, ModelToInstall, PackagePlace};
 use colloquy::wiring;
 use console::Term;
+use evaluation::{JudgedRows, MarkedProject, Report, TableRow, TableTask};
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::evaluation::{self, JudgedRows, MarkedProject, Report, TableRow, TableTask};
 use pipeline::{Embedded, EngineChoice, EngineKind, ModelUse, Request};
 
 /// The exit code of a failure that may pass.

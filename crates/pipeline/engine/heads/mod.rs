@@ -2,7 +2,7 @@
 //! features.
 //!
 //! The rules' judgements are features among others (see `features`), so that the weight of a rule against the words is
-//! learnt too. The weights are made by `cargo run --release -p pipeline --example train_heads`; `PROVENANCE.md` says from
+//! learnt too. The weights are made by `cargo run --release -p evaluation --example train_heads`; `PROVENANCE.md` says from
 //! what. Everything is computed in one order in 32-bit floats: the same sentence has the same result everywhere.
 
 mod features;

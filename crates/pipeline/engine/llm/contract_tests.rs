@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use actors::run::Node;
 use async_trait::async_trait;
+use readers::{Format, slice};
 use serde_json::Value;
 
 use super::super::super::chat::{Chat, ChatAnswer, Model};
 use super::super::super::loop_control::{Halted, LoopControl};
 use super::super::super::ports::{ProgressSink, StopRequested};
-use super::super::super::readers::{Format, slice};
 use super::super::super::request::{Bounds, CancelToken, Source};
 use super::super::super::result::ResultStatus;
 use super::super::super::tests::{SPECIFICATION, TALK, both, every_item_has_a_source, request, result, text};

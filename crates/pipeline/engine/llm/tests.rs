@@ -6,10 +6,11 @@ pub mod fake_llm;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use readers::Format;
+
 use super::super::super::chat::{BudgetPart, Chat, ChatAnswer, Completion, Model, NoCompletion};
 use super::super::super::glossary::{GlossaryEntry, ProjectTerms};
 use super::super::super::loop_control::{Halted, LoopControl};
-use super::super::super::readers::Format;
 use super::super::super::request::{Bounds, CancelToken, Source};
 use super::super::super::result::{Citation, PipelineResult, QualityCategory, RequirementType, ResultStatus};
 use super::super::super::tests::{both, every_item_has_a_source, request, result, text};

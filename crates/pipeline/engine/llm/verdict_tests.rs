@@ -1,6 +1,7 @@
 //! Tests of what becomes of items whose statement a verdict denies, and of quotes of many sentences.
 
-use super::super::super::readers::Format;
+use readers::Format;
+
 use super::super::super::request::Source;
 use super::super::super::result::{PipelineResult, ResultStatus};
 use super::super::super::tests::{both, request, result, text};

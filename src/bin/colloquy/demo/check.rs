@@ -114,10 +114,11 @@ fn fault_of_spoken(transcript: &TranscriptAnswer, source: &SourceReference) -> O
 
 #[cfg(test)]
 mod tests {
+    use pipeline::SourceKind;
+
     use super::*;
     use crate::api_client::answer::SpeakerAnswer;
     use colloquy::projects::documents::model::DocumentPage;
-    use pipeline::SourceKind;
 
     fn source(quote: &str, start_offset: usize, page: Option<u32>) -> SourceReference {
         SourceReference {
