@@ -99,15 +99,12 @@ const MAY: &[(&str, &[&str])] = &[
     // The program.
     ("main", &["*"]),
     ("allocator", &["log"]),
-    // Shared by the demo and the bench: it uses a server only through the API.
-    ("api_client", &[]),
     (
         "admin",
         &["accounts", "analysis", "backup", "config", "db", "http", "jobs", "keys", "passwords", "quotas", "wiring"],
     ),
     ("models_command", &["config", "models", "wiring"]),
-    ("demo", &["analysis", "api_client", "config", "models", "projects"]),
-    ("bench", &["access", "accounts", "analysis", "api_client", "db", "keys", "projects"]),
+    ("demo", &["analysis", "config", "models", "projects"]),
 ];
 
 const FEATURES: &[&str] = &["accounts", "projects", "meetings", "analysis", "reviews", "trackers", "operator"];
@@ -412,7 +409,7 @@ fn no_type_name_is_declared_twice() {
 #[test]
 fn no_area_imports_the_wiring_or_an_entry_point() {
     let all = sources("src");
-    let builders = ["main", "wiring", "admin", "models_command", "demo", "bench", "lib"];
+    let builders = ["main", "wiring", "admin", "models_command", "demo", "lib"];
     for source in all.iter().filter(|source| !builders.contains(&source.area())) {
         for import in source.imports() {
             assert!(!builders.contains(&import[0].as_str()), "{} imports {}", source.name, import.join("::"));
@@ -524,6 +521,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
             "confined",
             &["accounts/profile/decoder.rs", "analysis/imports/", "clients/printer.rs", "bin/colloquy/main.rs"],
         ),
+        ("api_client", &["bin/colloquy/demo/"]),
         // A tool of developers, and of operators who measure a model: no server links it.
         ("evaluation", &["bin/colloquy/models_command.rs"]),
         (
@@ -573,12 +571,11 @@ fn each_outside_crate_is_named_where_it_belongs() {
             &[
                 "bin/colloquy/main.rs",
                 "bin/colloquy/admin/",
-                "bin/colloquy/bench/",
                 "bin/colloquy/demo/mod.rs",
                 "bin/colloquy/models_command.rs",
             ],
         ),
-        ("zip", &["models/unpack.rs", "bin/colloquy/bench/soak/workbooks.rs"]),
+        ("zip", &["models/unpack.rs"]),
     ];
     // A module of ours may have the name of a crate, such as `clients::speech`.
     let naming = |name: &str| Regex::new(&format!(r"(?:^|[^:\w])(use {name}\b|{name}::)")).unwrap();
@@ -588,6 +585,18 @@ fn each_outside_crate_is_named_where_it_belongs() {
             let named = naming.is_match(&source.code);
             let may = places.iter().any(|place| source.name.starts_with(place));
             assert!(!named || may, "{} names {name}", source.name);
+        }
+    }
+}
+
+/// It drives a server from outside, but for the accounts and tokens that it makes by the thousand.
+#[test]
+fn the_bench_imports_few_areas() {
+    const AREAS: &[&str] = &["access", "accounts", "analysis", "db", "keys", "projects"];
+    let imported = Regex::new(r"\bcolloquy::(\w+)").unwrap();
+    for source in sources("crates/bench") {
+        for area in imported.captures_iter(&source.code).map(|found| found[1].to_owned()) {
+            assert!(AREAS.contains(&area.as_str()), "{} imports {area}", source.name);
         }
     }
 }
@@ -751,7 +760,6 @@ const WITHOUT_PERMIT: &[(&str, &str)] = &[
     ("backup/restoring.rs", "what was stored before, by the operator"),
     ("pipeline_jobs/intake.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
     ("pipeline_jobs/operations.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
-    ("bin/colloquy/bench/wire.rs", "a message of a socket, and no file"),
 ];
 
 /// Whoever writes a file that stays asks first whether there is room for it.

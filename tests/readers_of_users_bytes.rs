@@ -118,6 +118,8 @@ const OTHERS: &[&str] = &[
     "tracing-subscriber",
     // Our own.
     "actors",
+    "api_client",
+    "colloquy",
     "confined",
     "evaluation",
     "exports",
@@ -255,7 +257,7 @@ const IMPORTED_WORKBOOKS: &str =
 /// The files that name a crate of [`PARSERS`] for something else than what users send.
 const NOT_OF_USERS: &[(&str, &str)] = &[
     ("src/backup/archive.rs", "writes a backup"),
-    ("src/bin/colloquy/bench/soak/workbooks.rs", "writes files for a bench"),
+    ("crates/bench/soak/workbooks.rs", "writes files for a bench"),
     ("src/backup/verified.rs", "reads the operator's backup, on the command line"),
     ("src/models/unpack.rs", "unpacks speech models, whose sums are known"),
     ("src/service/pages/assets.rs", "compresses the pages, once"),

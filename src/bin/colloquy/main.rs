@@ -6,8 +6,6 @@ use std::process::ExitCode;
 
 mod admin;
 mod allocator;
-mod api_client;
-mod bench;
 mod demo;
 mod models_command;
 
@@ -37,8 +35,6 @@ enum Command {
     Pipeline(Serve),
     /// Run a demo: analyse sample documents, or your own, on a temporary server
     Demo(demo::Demo),
-    /// Measure the performance of this program on this machine, on a temporary server
-    Bench(bench::Bench),
     /// Manage accounts, analysis runs and failed jobs, with the server running or stopped
     Admin(admin::Admin),
     /// List and install speech models, and measure the embedded analysis
@@ -83,7 +79,6 @@ fn main() -> ExitCode {
             run_server("pipeline.listen", &serve, wiring::serve_pipeline)
         }
         Command::Demo(demo) => demo::run(&demo),
-        Command::Bench(bench) => bench::run(&bench),
         Command::Admin(arguments) => admin::run(arguments),
         Command::Models(arguments) => models_command::run(&arguments),
         Command::Openapi { errors } => {

@@ -8,8 +8,8 @@ use colloquy::analysis::dashboard::model::ResultsDashboard;
 use colloquy::analysis::results::model::SourceReference;
 use colloquy::projects::documents::model::DocumentText;
 
-use crate::api_client::answer::{SegmentAnswer, TranscriptAnswer};
-use crate::api_client::caller::ApiClient;
+use api_client::answer::{SegmentAnswer, TranscriptAnswer};
+use api_client::caller::ApiClient;
 
 /// The result of the verification.
 pub struct Checked {
@@ -114,10 +114,10 @@ fn fault_of_spoken(transcript: &TranscriptAnswer, source: &SourceReference) -> O
 
 #[cfg(test)]
 mod tests {
+    use api_client::answer::SpeakerAnswer;
     use pipeline::SourceKind;
 
     use super::*;
-    use crate::api_client::answer::SpeakerAnswer;
     use colloquy::projects::documents::model::DocumentPage;
 
     fn source(quote: &str, start_offset: usize, page: Option<u32>) -> SourceReference {

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use api_client::answer::DocumentAnswer;
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use colloquy::analysis::results::model::{Requirement, SourceReference, UserStory};
 use console::Style;
@@ -10,7 +11,6 @@ use pipeline::result::{Priority, Severity};
 
 use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, shortened, time, warning};
 use super::recorded::RecordedMeeting;
-use crate::api_client::answer::DocumentAnswer;
 
 /// The column at which texts begin beside their codes.
 const COLUMN: usize = 11;

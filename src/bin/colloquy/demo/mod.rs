@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use page::Screen;
 use recorded::DemoSpeech;
 
-use crate::api_client::sources::{self, SampleFile};
+use api_client::sources::{self, SampleFile};
 
 /// The exit code that shells use for an interruption by Ctrl-C.
 const INTERRUPTED: u8 = 130;

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use api_client::answer::RunAnswer;
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::page::Screen;
-use crate::api_client::answer::RunAnswer;
 
 pub struct Progress<'a> {
     page: &'a Screen,

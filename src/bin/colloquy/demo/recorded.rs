@@ -9,8 +9,8 @@ use colloquy::config::{Config, Overrides};
 use colloquy::models;
 use serde_json::json;
 
-use crate::api_client::answer::{MeetingAnswer, RecordingAnswer, TranscriptAnswer};
-use crate::api_client::caller::ApiClient;
+use api_client::answer::{MeetingAnswer, RecordingAnswer, TranscriptAnswer};
+use api_client::caller::ApiClient;
 
 /// See tests/samples/speech/README.md.
 const CONTENT: &[u8] = include_bytes!("../../../../tests/samples/speech/planning.webm");

@@ -6,7 +6,7 @@ use colloquy::analysis::dashboard::model::ResultsDashboard;
 use colloquy::analysis::results::model::Requirement;
 use serde_json::{Value, json};
 
-use crate::api_client::caller::ApiClient;
+use api_client::caller::ApiClient;
 
 const APPROVED: usize = 3;
 /// For how many days the deferred requirement is put off.

@@ -1,6 +1,12 @@
 //! The steps from documents and a recorded meeting to a dashboard, each printed when it is done.
 
 use actors::time::{Clock, SystemClock};
+use api_client::account::ClientAccount;
+use api_client::answer::{DocumentAnswer, MeetingAnswer, ProjectAnswer, RunAnswer, SessionAnswer, TranscriptAnswer};
+use api_client::caller::ApiClient;
+use api_client::own_server::OwnServer;
+use api_client::runs;
+use api_client::sources::{self, SampleFile};
 use chrono::{DateTime, Duration, Timelike, Utc};
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use serde_json::{Value, json};
@@ -9,14 +15,6 @@ use super::page::{Screen, accent, bold, counted, dim, good, grouped, plain, time
 use super::progress::Progress;
 use super::recorded::{DemoSpeech, RecordedMeeting};
 use super::{check, dashboard, recorded, review, title};
-use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::{
-    DocumentAnswer, MeetingAnswer, ProjectAnswer, RunAnswer, SessionAnswer, TranscriptAnswer,
-};
-use crate::api_client::caller::ApiClient;
-use crate::api_client::own_server::OwnServer;
-use crate::api_client::runs;
-use crate::api_client::sources::{self, SampleFile};
 
 /// The column at which texts begin beside their labels.
 const COLUMN: usize = 14;
@@ -46,7 +44,9 @@ pub async fn play(
     page.line("");
     let settings = speech.as_ref().map(DemoSpeech::settings).unwrap_or_default();
     let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let server = OwnServer::start(&settings).await?;
+    let program =
+        std::env::current_exe().map_err(|error| format!("The path of this program can't be determined: {error}"))?;
+    let server = OwnServer::start(&program, &settings).await?;
     step(page, "Server", &format!("{}, data folder {}", server.url, server.data().display()));
 
     let mut caller = ApiClient::at(&server.url)?;

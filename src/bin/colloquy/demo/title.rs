@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::api_client::sources::SampleFile;
+use api_client::sources::SampleFile;
 
 /// What the samples are about.
 const SAMPLES: &str = "Lantern: booking for Tarnwick Vale Hospitals";

@@ -1,4 +1,4 @@
-//! `colloquy bench enumeration`: whether response times reveal if an e-mail address has an account (trust S6).
+//! `bench enumeration`: whether response times reveal if an e-mail address has an account (trust S6).
 //!
 //! Makes the same call for addresses with and without an account, alternating, one at a time. Reports both
 //! distributions, and how often a known address takes longer than an unknown one; 50 % means that they can't be told
@@ -7,11 +7,11 @@
 
 use std::time::{Duration, Instant};
 
+use api_client::account::ClientAccount;
+use api_client::caller::ApiClient;
 use serde_json::{Value, json};
 
-use crate::api_client::account::ClientAccount;
-use crate::api_client::caller::ApiClient;
-use crate::api_client::own_server::OwnServer;
+use super::server;
 
 /// Turns off the rate limits, which the measurement would exceed.
 const SETTINGS: [(&str, &str); 9] = [
@@ -116,7 +116,7 @@ const ALL: [Probe; 5] = [
 /// # Errors
 /// Returns a message if the server doesn't start or gives an unexpected answer.
 pub async fn measure(arguments: &EnumerationBench) -> Result<(), String> {
-    let server = OwnServer::start(&SETTINGS).await?;
+    let server = server::start(&SETTINGS).await?;
     let caller = ApiClient::at(&server.url)?;
     for number in 0..PEOPLE as u64 {
         ClientAccount::named("Somebody", &person(number)).open(&caller, server.data()).await?;

@@ -1,20 +1,20 @@
-//! `colloquy bench joins`: how long it takes when many participants join one live meeting at the same moment, and what
+//! `bench joins`: how long it takes when many participants join one live meeting at the same moment, and what
 //! it costs.
 //!
 //! Each participant has an open connection and sends one joinMeeting at the same time as all others. The commands of a
 //! meeting are handled one after the other; those that are queued are saved in one batch, which is what this measures.
 
 use actors::ids::Id;
+use api_client::account::ClientAccount;
+use api_client::answer::{MeetingAnswer, ProjectAnswer};
+use api_client::caller::ApiClient;
 use serde_json::{Value, json};
 
 use super::load;
 use super::memory::{peak_kib, resident_kib};
 use super::people;
+use super::server;
 use super::wire::request;
-use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::{MeetingAnswer, ProjectAnswer};
-use crate::api_client::caller::ApiClient;
-use crate::api_client::own_server::OwnServer;
 
 #[derive(clap::Args)]
 pub struct Joins {
@@ -36,7 +36,7 @@ pub async fn measure(arguments: &Joins) -> Result<(), String> {
         super::MANY,
         super::OF_ONE,
     ];
-    let server = OwnServer::start(&settings).await?;
+    let server = server::start(&settings).await?;
     let mut host = ApiClient::at(&server.url)?;
     let account = ClientAccount::named("Hanna Host", "hanna@colloquy.example");
     account.open(&host, server.data()).await?;

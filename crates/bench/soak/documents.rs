@@ -1,6 +1,6 @@
 //! Hostile documents that cost more than in proportion to their size, or once did.
 
-use crate::api_client::sources::SampleFile;
+use api_client::sources::SampleFile;
 
 /// Returns the documents, each small enough to be accepted.
 pub fn hostile() -> Vec<SampleFile> {

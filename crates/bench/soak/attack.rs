@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use api_client::caller::ApiClient;
 use tokio::task::JoinSet;
 
 use super::super::wire::request;
 use super::connections::{again_and_again, leave_unread, odd_methods, stall, trickle};
 use super::strangers::Stranger;
 use super::workbooks;
-use crate::api_client::caller::ApiClient;
 
 /// Number of attackers of each kind.
 const AUTHORS: usize = 2;

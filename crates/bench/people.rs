@@ -15,7 +15,7 @@ use colloquy::db::{Db, DbError, DbSettings};
 use colloquy::keys;
 use colloquy::projects::people;
 
-use crate::api_client::own_server::OwnServer;
+use api_client::own_server::OwnServer;
 
 /// The issuer of the tokens; the server has to be configured with [`ISSUER`].
 const APP_URL: &str = "http://colloquy.example";

@@ -4,6 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use api_client::answer::{DocumentAnswer, ProjectAnswer, RunAnswer};
+use api_client::caller::ApiClient;
+use api_client::sources::{self, SampleFile};
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde::Deserialize;
@@ -12,9 +15,6 @@ use tokio::time::{sleep, timeout};
 
 use super::connections::{PAUSE, TRY};
 use super::documents;
-use crate::api_client::answer::{DocumentAnswer, ProjectAnswer, RunAnswer};
-use crate::api_client::caller::ApiClient;
-use crate::api_client::sources::{self, SampleFile};
 
 /// How many documents of unlike words the one who searches has, and how many words each.
 const WORD_LISTS: usize = 4;

@@ -1,4 +1,4 @@
-//! `colloquy bench soak`: whether the server stays stable under sustained load, and whether attackers slow down
+//! `bench soak`: whether the server stays stable under sustained load, and whether attackers slow down
 //! ordinary users (trust R22).
 //!
 //! At first only the ordinary users (50 by default) run, for a fifth of the time; this gives their usual latency. Then
@@ -20,6 +20,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actors::ids::Id;
+use api_client::account::ClientAccount;
+use api_client::answer::ProjectAnswer;
+use api_client::caller::{ApiClient, http};
+use api_client::own_server::{OwnServer, ServerLog};
 use attack::Attack;
 use person::SimulatedPerson;
 use serde_json::json;
@@ -29,10 +33,7 @@ use tokio::task::JoinSet;
 use super::memory::{own_kib, peak_kib};
 use super::people;
 use super::processor::time_used;
-use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::ProjectAnswer;
-use crate::api_client::caller::{ApiClient, http};
-use crate::api_client::own_server::{OwnServer, ServerLog};
+use super::server;
 
 /// The defaults, except that idle actors leave memory soon enough to be seen in a short run.
 const SETTINGS: [(&str, &str); 2] = [("COLLOQUY__ANALYSIS__IDLE_SECONDS", "60"), people::ISSUER];
@@ -63,7 +64,7 @@ pub struct Soak {
 /// # Errors
 /// Returns a message if the server doesn't start, exits, or fails one of the criteria.
 pub async fn measure(arguments: &Soak) -> Result<(), String> {
-    let server = OwnServer::start_with_log(&SETTINGS, ServerLog::OnFullDisk).await?;
+    let server = server::start_with_log(&SETTINGS, ServerLog::OnFullDisk).await?;
     let count = usize::try_from(arguments.people).map_err(|error| error.to_string())?;
     let mut callers = gather(&server, count + Attack::ACCOUNTS).await?;
     let attackers = callers.split_off(count);

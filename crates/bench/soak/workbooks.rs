@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::api_client::sources::SampleFile;
+use api_client::sources::SampleFile;
 
 const RELATIONS: &str = "xl/_rels/workbook.xml.rels";
 const SHEET: &str = "xl/worksheets/sheet1.xml";

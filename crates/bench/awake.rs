@@ -1,4 +1,4 @@
-//! `colloquy bench awake`: whether a poll, a PATCH and a push cost the same however many meetings are awake and sockets
+//! `bench awake`: whether a poll, a PATCH and a push cost the same however many meetings are awake and sockets
 //! open, how much memory an awake meeting takes, and what happens when many meetings start in one second.
 //!
 //! Everything is measured twice, first with a hundred meetings and sockets, then with all of them. What is measured is
@@ -8,18 +8,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actors::ids::Id;
+use api_client::account::ClientAccount;
+use api_client::answer::ProjectAnswer;
+use api_client::caller::ApiClient;
 use serde_json::json;
 
 use super::live_meetings::{live, many, scheduled};
 use super::load::{self, Load, LoadedServer, always, changes};
 use super::memory::own_kib;
+use super::server;
 use super::sockets::{self, Crowd, Pushes};
 use super::wire::request;
 use super::{SETTLING, journey, people};
-use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::ProjectAnswer;
-use crate::api_client::caller::ApiClient;
-use crate::api_client::own_server::OwnServer;
 
 /// Number of meetings and sockets in the first measurement.
 const FEW: usize = 100;
@@ -80,7 +80,7 @@ impl Costs {
 pub async fn measure(arguments: &AwakeMeetings) -> Result<(), String> {
     let mut settings = SETTINGS.to_vec();
     settings.extend(arguments.database.as_deref().map(|url| ("COLLOQUY__DATABASE__URL", url)));
-    let server = OwnServer::start(&settings).await?;
+    let server = server::start(&settings).await?;
     let mut host = ApiClient::at(&server.url)?;
     let account = ClientAccount::named("Hanna Host", "hanna@colloquy.example");
     account.open(&host, server.data()).await?;

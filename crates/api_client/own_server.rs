@@ -1,4 +1,4 @@
-//! A private server: this program in another process, on free ports, with all its data in a temporary folder. Dropping
+//! A private server: the program `colloquy` in another process, on free ports, with all its data in a temporary folder. Dropping
 //! it kills the process and deletes the folder.
 
 use std::path::{Path, PathBuf};
@@ -27,6 +27,7 @@ pub struct OwnServer {
     /// For example `http://127.0.0.1:40123`.
     pub url: String,
     pub internal_url: String,
+    program: PathBuf,
     child: Child,
     folder: TempDir,
     log: ServerLog,
@@ -35,24 +36,25 @@ pub struct OwnServer {
 }
 
 impl OwnServer {
-    /// Starts a server on the default settings and waits until it is ready. Settings in the environment (`COLLOQUY__…`,
+    /// Starts a server of that program on the default settings and waits until it is ready. Settings in the environment (`COLLOQUY__…`,
     /// `DATABASE_URL` and `RUST_LOG`) are ignored; `settings` apply, for example `("COLLOQUY__LOG__FILTER", "warn")`.
     ///
     /// # Errors
     /// Returns the reason and the end of the log if the server doesn't start.
-    pub async fn start(settings: &[(&str, &str)]) -> Result<Self, String> {
-        Self::start_with_log(settings, ServerLog::InFile).await
+    pub async fn start(program: &Path, settings: &[(&str, &str)]) -> Result<Self, String> {
+        Self::start_with_log(program, settings, ServerLog::InFile).await
     }
 
     /// [`OwnServer::start`] with another place for the log.
     ///
     /// # Errors
     /// Same as [`OwnServer::start`].
-    pub async fn start_with_log(settings: &[(&str, &str)], log: ServerLog) -> Result<Self, String> {
+    pub async fn start_with_log(program: &Path, settings: &[(&str, &str)], log: ServerLog) -> Result<Self, String> {
         let folder = tempfile::Builder::new().prefix("colloquy-").tempdir();
         let folder = folder.map_err(|error| format!("A temporary folder can't be created: {error}"))?;
-        let (child, printed) = spawn(folder.path(), settings, log)?;
-        let mut server = Self { url: String::new(), internal_url: String::new(), child, folder, log, printed };
+        let (child, printed) = spawn(program, folder.path(), settings, log)?;
+        let (url, internal_url, program) = (String::new(), String::new(), program.to_owned());
+        let mut server = Self { url, internal_url, program, child, folder, log, printed };
         server.wait_until_ready().await?;
         Ok(server)
     }
@@ -65,7 +67,7 @@ impl OwnServer {
     pub async fn crash_and_start(&mut self, settings: &[(&str, &str)]) -> Result<Duration, String> {
         self.child.kill().await.map_err(|error| format!("The server can't be killed: {error}"))?;
         let started = Instant::now();
-        (self.child, self.printed) = spawn(self.folder.path(), settings, self.log)?;
+        (self.child, self.printed) = spawn(&self.program, self.folder.path(), settings, self.log)?;
         self.url.clear();
         self.internal_url.clear();
         self.wait_until_ready().await?;
@@ -108,7 +110,7 @@ impl OwnServer {
     /// # Errors
     /// Returns what it says when it fails.
     pub async fn admin(&self, arguments: &[&str]) -> Result<String, String> {
-        let mut command = own_command()?;
+        let mut command = command_of(&self.program);
         command.arg("admin").args(arguments).arg("--data").arg(self.data()).env("COLLOQUY__APP__URL", &self.url);
         let ended = command.stdin(Stdio::null()).output().await;
         let ended = ended.map_err(|error| format!("`colloquy admin` can't be started: {error}"))?;
@@ -137,6 +139,7 @@ impl OwnServer {
 }
 
 fn spawn(
+    program: &Path,
     folder: &Path,
     settings: &[(&str, &str)],
     log: ServerLog,
@@ -147,7 +150,7 @@ fn spawn(
     };
     let log = std::fs::File::create(&log_file);
     let log = log.map_err(|error| format!("{} can't be written: {error}", log_file.display()))?;
-    let mut command = own_command()?;
+    let mut command = command_of(program);
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder);
     command.env("COLLOQUY__INTERNAL__LISTEN", "127.0.0.1:0").envs(settings.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true);
@@ -158,15 +161,13 @@ fn spawn(
     Ok((child, BufReader::new(printed).lines()))
 }
 
-/// This program, without the settings in the environment.
-fn own_command() -> Result<Command, String> {
-    let program =
-        std::env::current_exe().map_err(|error| format!("The path of this program can't be determined: {error}"))?;
+/// A program without the settings in the environment.
+fn command_of(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(&name.to_string_lossy())) {
         command.env_remove(name);
     }
-    Ok(command)
+    command
 }
 
 fn log_of(folder: &Path) -> PathBuf {

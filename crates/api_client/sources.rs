@@ -20,7 +20,7 @@ pub fn samples() -> Vec<SampleFile> {
         ($name:literal) => {
             SampleFile {
                 name: $name.to_owned(),
-                content: include_bytes!(concat!("../../../../tests/samples/", $name)).to_vec(),
+                content: include_bytes!(concat!("../../tests/samples/", $name)).to_vec(),
             }
         };
     }

@@ -1,20 +1,20 @@
-//! `colloquy bench uploads`: how fast a recording is uploaded, in chunks one after the other and at once and as one file,
+//! `bench uploads`: how fast a recording is uploaded, in chunks one after the other and at once and as one file,
 //! beside what the disk (`dd oflag=dsync`) and hashing (`sha256sum`) do with as much.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use api_client::account::ClientAccount;
+use api_client::answer::{MeetingAnswer, ProjectAnswer};
+use api_client::caller::ApiClient;
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::memory::{peak_kib, resident_kib};
-use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::{MeetingAnswer, ProjectAnswer};
-use crate::api_client::caller::ApiClient;
-use crate::api_client::own_server::OwnServer;
+use super::server;
 
 const MIB: usize = 1024 * 1024;
 /// The timeout of one upload.
@@ -42,7 +42,7 @@ pub async fn measure(arguments: &Uploads) -> Result<(), String> {
     let (mib, chunk_mib, at_once) = (size(arguments.mib)?, size(arguments.chunk_mib)?, size(arguments.at_once)?);
     let settings =
         [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__HTTP__BUFFERED_BYTES", "67108864"), super::OF_ONE];
-    let server = OwnServer::start(&settings).await?;
+    let server = server::start(&settings).await?;
     let mut host = ApiClient::at(&server.url)?;
     let account = ClientAccount::named("Hanna Host", "hanna@colloquy.example");
     account.open(&host, server.data()).await?;

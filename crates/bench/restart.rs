@@ -1,4 +1,4 @@
-//! `colloquy bench restart`: how soon a killed server enforces the timeouts of many live meetings again after its
+//! `bench restart`: how soon a killed server enforces the timeouts of many live meetings again after its
 //! restart (trust R16).
 //!
 //! The meetings are live and empty. The restarted server ends an empty meeting after one second, so it has to find,
@@ -6,15 +6,15 @@
 
 use std::time::{Duration, Instant};
 
+use api_client::account::ClientAccount;
+use api_client::answer::ProjectAnswer;
+use api_client::caller::ApiClient;
 use serde_json::{Value, json};
 
 use super::live_meetings::{live, many};
 use super::memory::peak_kib;
 use super::people;
-use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::ProjectAnswer;
-use crate::api_client::caller::ApiClient;
-use crate::api_client::own_server::OwnServer;
+use super::server;
 
 /// The fixed issuer keeps tokens valid after the restart, on whatever port the server listens.
 const SETTINGS: [(&str, &str); 4] = [
@@ -47,7 +47,7 @@ pub struct Restart {
 pub async fn measure(arguments: &Restart) -> Result<(), String> {
     let mut settings = SETTINGS.to_vec();
     settings.extend(arguments.database.as_deref().map(|url| ("COLLOQUY__DATABASE__URL", url)));
-    let mut server = OwnServer::start(&settings).await?;
+    let mut server = server::start(&settings).await?;
     let mut host = ApiClient::at(&server.url)?;
     let account = ClientAccount::named("Hanna Host", "hanna@colloquy.example");
     account.open(&host, server.data()).await?;

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use serde_json::json;
 
-use crate::api_client::answer::{ProjectAnswer, RunAnswer};
-use crate::api_client::caller::ApiClient;
-use crate::api_client::{runs, sources};
+use api_client::answer::{ProjectAnswer, RunAnswer};
+use api_client::caller::ApiClient;
+use api_client::{runs, sources};
 
 /// The figures of one journey.
 pub struct Journey {

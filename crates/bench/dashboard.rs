@@ -1,4 +1,4 @@
-//! `colloquy bench dashboard`: how long the dashboard of a large project takes, cold and warm.
+//! `bench dashboard`: how long the dashboard of a large project takes, cold and warm.
 //!
 //! A text with so many demands is analysed. What is beyond the items that a run keeps comes as ReqIF, whose proposals are accepted
 //! one by one. Then the server is killed and started again, so that the first dashboard is read by a server that has read nothing
@@ -8,18 +8,18 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use api_client::account::ClientAccount;
+use api_client::answer::{ProjectAnswer, RunAnswer};
+use api_client::caller::ApiClient;
+use api_client::runs;
+use api_client::sources::{self, SampleFile};
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::people;
-use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::{ProjectAnswer, RunAnswer};
-use crate::api_client::caller::ApiClient;
-use crate::api_client::own_server::OwnServer;
-use crate::api_client::runs;
-use crate::api_client::sources::{self, SampleFile};
+use super::server;
 
 /// The fixed issuer keeps tokens valid after the restart, on whatever port the server listens.
 const SETTINGS: [(&str, &str); 3] =
@@ -62,7 +62,7 @@ struct ProposalAnswer {
 /// # Errors
 /// Returns a message if the server doesn't start, the analysis does not succeed, or an answer is unexpected.
 pub async fn measure(arguments: &DashboardBench) -> Result<(), String> {
-    let mut server = OwnServer::start(&SETTINGS).await?;
+    let mut server = server::start(&SETTINGS).await?;
     let mut caller = ApiClient::at(&server.url)?;
     let account = ClientAccount::named("Dora Dash", "dora@colloquy.example");
     account.open(&caller, server.data()).await?;

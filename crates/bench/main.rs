@@ -1,6 +1,8 @@
-//! `colloquy bench`: measures how fast this program is on this machine.
+//! `bench`: measures how fast Colloquy is on this machine.
 //!
-//! It starts its own server in another process, on the default settings but with the rate and connection limits lifted.
+//! usage: cargo run --release -p bench -- [MEASUREMENT]
+//!
+//! It starts its own server (`server`), which is the program `colloquy` of the same build, on the default settings but with the rate and connection limits lifted.
 //! The clients run in this process, so both share the machine's cores; a server on its own machine is faster. Figures
 //! are ratios where possible: to a server that does nothing (`bare`), and to the number of durable writes that the disk
 //! can do (`disk`).
@@ -19,6 +21,7 @@ mod memory;
 mod people;
 mod processor;
 mod restart;
+mod server;
 mod soak;
 mod sockets;
 mod table;
@@ -34,6 +37,7 @@ use std::time::Duration;
 use actors::time::{Clock, SystemClock};
 use bare::{Bare, Same};
 use beside::{PgBench, Pusher, Servers};
+use clap::Parser;
 use journey::Journey;
 use load::{Load, LoadedServer, Requests, WARM_UP, always, changes};
 use serde_json::json;
@@ -41,10 +45,10 @@ use sockets::Crowd;
 use table::Table;
 use wire::{Wire, header_in, request};
 
-use crate::api_client::account::ClientAccount;
-use crate::api_client::answer::MeetingAnswer;
-use crate::api_client::caller::ApiClient;
-use crate::api_client::own_server::OwnServer;
+use api_client::account::ClientAccount;
+use api_client::answer::MeetingAnswer;
+use api_client::caller::ApiClient;
+use api_client::own_server::OwnServer;
 
 /// Numbers of concurrent clients in the PATCH measurements.
 const PATCHING: [usize; 3] = [1, 16, 64];
@@ -56,8 +60,10 @@ const FURTHER: usize = 20;
 /// Pause after the last socket is open, before memory is read.
 const SETTLING: Duration = Duration::from_secs(1);
 
-#[derive(clap::Args)]
-pub struct Bench {
+/// Measures the performance of Colloquy on this machine, on a temporary server
+#[derive(clap::Parser)]
+#[command(name = "bench", version)]
+struct Bench {
     #[command(subcommand)]
     apart: Option<Apart>,
     /// Duration of each measurement in seconds.
@@ -118,9 +124,12 @@ impl Bench {
     }
 }
 
-pub fn run(arguments: &Bench) -> ExitCode {
+fn main() -> ExitCode {
+    // The server's files are accessible to its own user only, as those that it makes itself.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    let arguments = Bench::parse();
     if cfg!(debug_assertions) {
-        eprintln!("This is a debug build: its figures are not meaningful. Use: cargo run --release -- bench");
+        eprintln!("This is a debug build: its figures are not meaningful. Use: cargo run --release -p bench");
     }
     // Each socket takes a descriptor in this process and one in the server, which inherits the limit.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
@@ -131,7 +140,7 @@ pub fn run(arguments: &Bench) -> ExitCode {
         .and_then(|runtime| {
             runtime.block_on(async {
                 tokio::select! {
-                    measured = measure(arguments) => measured,
+                    measured = measure(&arguments) => measured,
                     _ = tokio::signal::ctrl_c() => Err("It was interrupted.".to_owned()),
                 }
             })
@@ -165,7 +174,7 @@ async fn measure(arguments: &Bench) -> Result<(), String> {
     }
     let mut settings = SETTINGS.to_vec();
     settings.extend(arguments.database.as_deref().map(|url| ("COLLOQUY__DATABASE__URL", url)));
-    let server = OwnServer::start(&settings).await?;
+    let server = server::start(&settings).await?;
     let mut caller = ApiClient::at(&server.url)?;
     let account = ClientAccount::named("Ben Bench", "ben@colloquy.example");
     account.open(&caller, server.data()).await?;

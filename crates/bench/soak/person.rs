@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use api_client::caller::{ApiClient, unanswered};
+use api_client::sources;
 use futures_util::StreamExt;
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
@@ -11,8 +13,6 @@ use serde_json::{Value, json};
 
 use super::super::sockets;
 use super::tally::{Outcome, Tally};
-use crate::api_client::caller::{ApiClient, unanswered};
-use crate::api_client::sources;
 
 /// Pause between two calls; 50 users make about 50 calls a second.
 const THOUGHT: Duration = Duration::from_millis(700);

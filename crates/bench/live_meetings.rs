@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::api_client::answer::MeetingAnswer;
-use crate::api_client::caller::ApiClient;
+use api_client::answer::MeetingAnswer;
+use api_client::caller::ApiClient;
 
 /// How many meetings are created concurrently.
 const AT_ONCE: usize = 64;
