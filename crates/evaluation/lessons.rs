@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pipeline::engine::heads::{
-    self, CorpusContext, Features, Lesson, LinearHead, OrderCues, RelationHead, Sight, TrainedHeads, features_alone,
-    features_of, of_order, of_pair, of_requirement, train, train_relations,
+    self, CorpusContext, Features, LinearHead, OrderCues, RelationHead, Sight, TrainedHeads, features_alone,
+    features_of, of_order, of_pair, of_requirement,
 };
 use pipeline::engine::sameness::{fingerprints, pairs};
 use pipeline::engine::{Corpus, FindingKind, Indexer, PreparedSentence, Texts, find};
@@ -14,6 +14,8 @@ use pipeline::request::{Bounds, CancelToken};
 
 use super::corpus::MarkedProject;
 use super::marked::{MarkLabel, SourceMark};
+use super::relation_training::train_relations;
+use super::training::{Lesson, train};
 
 /// Buckets of the head of kinds and of the head of types.
 const BUCKETS: (usize, usize) = (1 << 16, 1 << 14);

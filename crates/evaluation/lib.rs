@@ -4,7 +4,8 @@
 //!
 //! Reading order: marked (documents with marks) · corpus (folders of them) · scoring (a result against the marks) ·
 //! tally (figures with intervals) · model_figures (what a language model was asked) · report · confined_run (a run as a
-//! server does it) · public · taught · lessons (training) · agreement (of two markings).
+//! server does it) · public · training, relation_training (of heads) · taught · lessons (what they learn from) · agreement (of two
+//! markings).
 
 mod agreement;
 mod confined_run;
@@ -13,10 +14,12 @@ mod lessons;
 mod marked;
 mod model_figures;
 mod public;
+mod relation_training;
 mod report;
 mod scoring;
 mod tally;
 mod taught;
+mod training;
 
 pub use agreement::{Agreement, agreement};
 pub use confined_run::analysed_in_child;

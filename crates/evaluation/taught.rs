@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-use pipeline::engine::heads::{Features, Lesson, LinearHead, TrainedHeads, features_alone, of_requirement, train};
+use pipeline::engine::heads::{Features, LinearHead, TrainedHeads, features_alone, of_requirement};
 use pipeline::engine::{BlockContext, PreparedSentence};
 
 use super::public::{GROUPS, JudgedRows, group, is_quality};
+use super::training::{Lesson, train};
 
 /// What is told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

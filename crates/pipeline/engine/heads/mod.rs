@@ -9,7 +9,6 @@ mod features;
 mod orders;
 mod relations;
 mod subjects;
-mod training;
 mod weights;
 
 use std::sync::LazyLock;
@@ -20,9 +19,8 @@ use super::{Certainty, FindingKind, PreparedSentence};
 
 pub use features::{CorpusContext, Features, of_requirement};
 pub use orders::{OrderCues, of_order};
-pub use relations::{ALIKE, OPPOSED, RelationHead, Sight, of_pair, train_relations};
-pub use training::{Lesson, train};
-pub use weights::LinearHead;
+pub use relations::{ALIKE, OPPOSED, RELATIONS, RelationHead, SIGHTS, Sight, of_pair};
+pub use weights::{LinearHead, bucket_of, softmax};
 
 /// The kinds of sentences, in the order of the first head's classes; the first one is no item.
 pub const KINDS: [Option<FindingKind>; 6] = [

@@ -1,8 +1,6 @@
 //! Training of a head: multinomial logistic regression by AdaGrad. The same rows in the same order give the same head.
 
-use super::LinearHead;
-use super::features::Features;
-use super::weights::{bucket_of, softmax};
+use pipeline::engine::heads::{Features, LinearHead, bucket_of, softmax};
 
 /// A sentence to learn from: what is seen of it, its class, and how much it counts.
 #[derive(Debug, Clone)]
@@ -62,9 +60,9 @@ fn shuffle(order: &mut [usize], state: &mut u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::PreparedSentence;
-    use super::super::super::index::BlockContext;
-    use super::super::features_alone;
+    use pipeline::engine::heads::features_alone;
+    use pipeline::engine::{BlockContext, PreparedSentence};
+
     use super::*;
 
     #[test]
