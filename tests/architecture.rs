@@ -1,7 +1,7 @@
 //! Tests of the dependency rules between modules, read from the sources: `use` lines and paths alike.
 //!
-//! An area is a file or folder of `src`. The rules here are those that a reader of `src/lib.rs` can rely on; code in
-//! `#[cfg(test)]` is ignored.
+//! An area is a file or folder of `src`, which is the library, or of `src/bin/colloquy`, which is the program. The rules here are
+//! those that a reader of `src/lib.rs` can rely on; code in `#[cfg(test)]` is ignored.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,7 +20,6 @@ use regex::Regex;
 /// The areas that each area may import. An area that is not listed fails the test.
 const MAY: &[(&str, &[&str])] = &[
     // The base, which depends on next to nothing.
-    ("allocator", &["log"]),
     ("models", &[]),
     ("config", &["models"]),
     ("keys", &[]),
@@ -92,21 +91,20 @@ const MAY: &[(&str, &[&str])] = &[
     ),
     ("backup", &["clients", "db"]),
     ("service", &["access", "api", "core", "db", "http", "metrics"]),
-    // The route table, the wiring and the entry point: they may import everything.
+    // The route table and the wiring: they may import everything.
     ("routes", &["*"]),
     ("events", &["*"]),
     ("wiring", &["*"]),
-    ("main", &["*"]),
     ("lib", &[]),
-    // Shared by the demo and the bench: it uses a server only through the API.
-    ("api_client", &[]),
+    // The program.
+    ("main", &["*"]),
+    ("allocator", &["log"]),
     (
         "admin",
         &["accounts", "analysis", "backup", "config", "db", "http", "jobs", "keys", "passwords", "quotas", "wiring"],
     ),
     ("models_command", &["config", "models", "wiring"]),
-    ("demo", &["analysis", "api_client", "projects"]),
-    ("bench", &["access", "accounts", "analysis", "api_client", "db", "keys", "projects"]),
+    ("demo", &["analysis", "config", "models", "projects"]),
 ];
 
 const FEATURES: &[&str] = &["accounts", "projects", "meetings", "analysis", "reviews", "trackers", "operator"];
@@ -135,6 +133,9 @@ const READS: &[&str] = &[
     "analysis::trail::store::list",
 ];
 
+/// The program's folder, below `src`.
+const PROGRAM: &str = "bin/colloquy/";
+
 struct Source {
     file: PathBuf,
     /// The path below `src`, such as `projects/documents/store.rs`.
@@ -145,6 +146,16 @@ struct Source {
     code: String,
 }
 
+/// Returns the folders that hold the sources of the crates.
+fn roots() -> Vec<String> {
+    let crates = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
+    let names = crates.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut roots: Vec<String> = names.map(|name| format!("crates/{name}")).collect();
+    roots.extend(["actors/src".to_owned(), "src".to_owned()]);
+    roots.sort();
+    roots
+}
+
 fn sources(root: &str) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
     let mut folders = vec![root.clone()];
@@ -152,8 +163,7 @@ fn sources(root: &str) -> Vec<Source> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let file = entry.unwrap().path();
-            // A crate of its own, such as `src/pipeline`, is read by itself.
-            if file.is_dir() && !file.join("Cargo.toml").exists() {
+            if file.is_dir() {
                 folders.push(file);
             } else if file.extension().is_some_and(|extension| extension == "rs") {
                 found.push(file);
@@ -167,7 +177,8 @@ fn sources(root: &str) -> Vec<Source> {
     let sources = texts.into_iter().filter(|(file, _)| !tests.iter().any(|test| file.starts_with(test)));
     let sources = sources.map(|(file, text)| {
         let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-        let module = name.trim_end_matches(".rs").split('/').filter(|part| *part != "mod").map(str::to_owned).collect();
+        let path = name.strip_prefix(PROGRAM).unwrap_or(&name).trim_end_matches(".rs");
+        let module = path.split('/').filter(|part| *part != "mod").map(str::to_owned).collect();
         Source { code: code_of(&text), file, name, module }
     });
     sources.collect()
@@ -181,7 +192,7 @@ fn of_tests(root: &Path, texts: &[(PathBuf, String)]) -> Vec<PathBuf> {
     for (file, text) in texts {
         let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
         let here = file.parent().unwrap();
-        let folder = if stem == "mod" || here == root { here.to_owned() } else { here.join(stem) };
+        let folder = if ["mod", "main"].contains(&&*stem) || here == root { here.to_owned() } else { here.join(stem) };
         for name in declared.captures_iter(text).map(|found| found[1].to_owned()) {
             tests.push(folder.join(format!("{name}.rs")));
             tests.push(folder.join(name));
@@ -203,9 +214,11 @@ impl Source {
         &self.module[0]
     }
 
-    /// Returns every path from the crate's root, such as `["projects", "store", "find"]`, with `{…}` groups expanded.
+    /// Returns every path from the root of its crate or of the library, such as `["projects", "store", "find"]`, with `{…}` groups expanded.
     fn imports(&self) -> BTreeSet<Vec<String>> {
-        let start = Regex::new(r"(?:^|[^$\w])(crate|(?:super::)*super)::").unwrap();
+        // The program imports the library by its name.
+        let library = if self.name.starts_with(PROGRAM) { "|colloquy" } else { "" };
+        let start = Regex::new(&format!(r"(?:^|[^$\w])(crate{library}|(?:super::)*super)::")).unwrap();
         let mut all = BTreeSet::new();
         for found in start.find_iter(&self.code) {
             let head = found.as_str();
@@ -338,9 +351,7 @@ fn the_graph_of_the_areas_has_no_circle() {
 /// Two files may import each other; a longer cycle could only be read as one file.
 #[test]
 fn no_circle_of_files_is_longer_than_two() {
-    ["src", "src/exports", "src/pipeline", "src/printer", "src/voices", "src/whisper", "actors/src"]
-        .into_iter()
-        .for_each(no_long_circle);
+    roots().iter().for_each(|root| no_long_circle(root));
 }
 
 fn no_long_circle(root: &str) {
@@ -383,8 +394,9 @@ fn no_type_name_is_declared_twice() {
     const OF_EACH_FEATURE: &[&str] = &["Row", "Filter", "Command", "Event", "State", "Refusal"];
     let declared = Regex::new(r"(?m)^(?:pub(?:\([a-z]+\))? )?(?:struct|enum|trait|type|union)\s+([A-Z]\w*)").unwrap();
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for root in ["actors/src", "src/exports", "src/pipeline", "src/printer", "src/voices", "src/whisper", "src"] {
-        for source in sources(root).iter().filter(|source| (root, source.name.as_str()) != ("actors/src", "ids.rs")) {
+    for root in &roots() {
+        let is_of_ids = |source: &Source| (root.as_str(), source.name.as_str()) == ("actors/src", "ids.rs");
+        for source in sources(root).iter().filter(|source| !is_of_ids(source)) {
             for found in declared.captures_iter(&source.code) {
                 places.entry(found[1].to_owned()).or_default().push(format!("{root}/{}", source.name));
             }
@@ -397,7 +409,7 @@ fn no_type_name_is_declared_twice() {
 #[test]
 fn no_area_imports_the_wiring_or_an_entry_point() {
     let all = sources("src");
-    let builders = ["main", "wiring", "admin", "models_command", "demo", "bench", "lib"];
+    let builders = ["main", "wiring", "admin", "models_command", "demo", "lib"];
     for source in all.iter().filter(|source| !builders.contains(&source.area())) {
         for import in source.imports() {
             assert!(!builders.contains(&import[0].as_str()), "{} imports {}", source.name, import.join("::"));
@@ -506,40 +518,85 @@ fn each_outside_crate_is_named_where_it_belongs() {
         ("oauth2", &["clients/openid.rs"]),
         ("cookie", &["http/sign_in_cookie.rs"]),
         (
+            "confined",
+            &["accounts/profile/decoder.rs", "analysis/imports/", "clients/printer.rs", "bin/colloquy/main.rs"],
+        ),
+        ("api_client", &["bin/colloquy/demo/"]),
+        // A tool of developers, and of operators who measure a model: no server links it.
+        ("evaluation", &["bin/colloquy/models_command.rs"]),
+        (
             "pipeline",
             &[
-                // Only the limits of child processes.
-                "accounts/profile/decoder.rs",
                 "analysis/",
                 "clients/llm/",
                 "clients/pipeline.rs",
-                "clients/printer.rs",
-                "clients/speech.rs",
                 "pipeline_jobs/",
-                "projects/documents/",
                 "projects/glossary/model.rs",
-                "meetings/recordings/assembly.rs",
-                "meetings/recordings/excerpt.rs",
-                "meetings/state.rs",
                 "meetings/transcripts/",
                 "reviews/",
                 "trackers/exports/drafting.rs",
                 "wiring/",
-                "main.rs",
-                "models_command.rs",
-                "demo/",
+                "bin/colloquy/main.rs",
+                "bin/colloquy/models_command.rs",
+                "bin/colloquy/demo/",
             ],
         ),
-        ("clap", &["main.rs", "admin/", "bench/", "demo/mod.rs", "models_command.rs"]),
-        ("zip", &["models/unpack.rs", "bench/soak/workbooks.rs"]),
+        (
+            "readers",
+            &[
+                "analysis/attempt/",
+                "analysis/results/grounding.rs",
+                "meetings/transcripts/",
+                "pipeline_jobs/",
+                "projects/documents/",
+                "reviews/search/",
+                "wiring/",
+                "bin/colloquy/main.rs",
+            ],
+        ),
+        (
+            "speech",
+            &[
+                "clients/speech.rs",
+                "meetings/recordings/assembly.rs",
+                "meetings/recordings/excerpt.rs",
+                "meetings/state.rs",
+                "meetings/transcripts/",
+                "wiring/",
+                "bin/colloquy/main.rs",
+            ],
+        ),
+        (
+            "clap",
+            &[
+                "bin/colloquy/main.rs",
+                "bin/colloquy/admin/",
+                "bin/colloquy/demo/mod.rs",
+                "bin/colloquy/models_command.rs",
+            ],
+        ),
+        ("zip", &["models/unpack.rs"]),
     ];
-    let naming = |name: &str| Regex::new(&format!(r"\b(use {name}\b|{name}::)")).unwrap();
+    // A module of ours may have the name of a crate, such as `clients::speech`.
+    let naming = |name: &str| Regex::new(&format!(r"(?:^|[^:\w])(use {name}\b|{name}::)")).unwrap();
     let table: Vec<_> = table.iter().map(|(name, places)| (name, naming(name), places)).collect();
     for source in sources("src") {
         for (name, naming, places) in &table {
             let named = naming.is_match(&source.code);
             let may = places.iter().any(|place| source.name.starts_with(place));
             assert!(!named || may, "{} names {name}", source.name);
+        }
+    }
+}
+
+/// It drives a server from outside, but for the accounts and tokens that it makes by the thousand.
+#[test]
+fn the_bench_imports_few_areas() {
+    const AREAS: &[&str] = &["access", "accounts", "analysis", "db", "keys", "projects"];
+    let imported = Regex::new(r"\bcolloquy::(\w+)").unwrap();
+    for source in sources("crates/bench") {
+        for area in imported.captures_iter(&source.code).map(|found| found[1].to_owned()) {
+            assert!(AREAS.contains(&area.as_str()), "{} imports {area}", source.name);
         }
     }
 }
@@ -567,7 +624,7 @@ fn states_decide_without_clock_io_or_async() {
 
 #[test]
 fn every_file_says_first_what_it_is() {
-    for root in ["src", "actors/src", "tests"] {
+    for root in ["src", "actors/src", "crates", "tests"] {
         let all = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
         let mut folders = vec![all];
         while let Some(folder) = folders.pop() {
@@ -586,10 +643,7 @@ fn every_file_says_first_what_it_is() {
 
 #[test]
 fn no_file_is_longer_than_can_be_read_in_one_go() {
-    for source in ["src", "src/exports", "src/pipeline", "src/printer", "src/voices", "src/whisper", "actors/src"]
-        .into_iter()
-        .flat_map(sources)
-    {
+    for source in roots().iter().flat_map(|root| sources(root)) {
         let lines = fs::read_to_string(&source.file).unwrap().lines().count();
         assert!(lines <= 520, "{} has {lines} lines", source.file.display());
     }
@@ -706,7 +760,6 @@ const WITHOUT_PERMIT: &[(&str, &str)] = &[
     ("backup/restoring.rs", "what was stored before, by the operator"),
     ("pipeline_jobs/intake.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
     ("pipeline_jobs/operations.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
-    ("bench/wire.rs", "a message of a socket, and no file"),
 ];
 
 /// Whoever writes a file that stays asks first whether there is room for it.

@@ -51,7 +51,7 @@ fn every_line_names_tests_that_stand_and_are_run() {
         for test in line.tests {
             let (file, function) =
                 test.split_once("::").unwrap_or_else(|| panic!("{}: {test} is no test's name", line.id));
-            let is_from_root = ["src/", "actors/", "tests/"].iter().any(|folder| file.starts_with(folder));
+            let is_from_root = ["src/", "actors/", "crates/", "tests/"].iter().any(|folder| file.starts_with(folder));
             let file = if is_from_root { root.join(file) } else { root.join("tests/api").join(file) };
             let source =
                 fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {}: {error}", line.id, file.display()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use actors::meeting::Meeting;
 use actors::registry::Registry;
-use pipeline::speech::SoundCutter;
+use speech::SoundCutter;
 
 use super::consents::wording::Wordings;
 use super::media::Rooms;

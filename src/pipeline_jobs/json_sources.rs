@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Read};
 
-use pipeline::readers::{CueText, Format, SourceText, written};
 use pipeline::{SourceKind, UnreadableSource};
+use readers::{CueText, Format, SourceText, written};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;

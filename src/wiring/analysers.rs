@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use actors::time::Clock;
 use pipeline::process::{Analyser, ChildLimits as AnalyserLimits, ModelAccess, ModelBudget};
-use pipeline::readers::{Reader, ReaderLimits};
+use readers::{Reader, ReaderLimits};
 
 use crate::analysis::supervisor::RunSupervisor;
 use crate::clients::llm::{LlmService, LlmSettings};

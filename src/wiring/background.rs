@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
-use pipeline::media::Prober;
-use pipeline::speech::{LocalTranscriber, SoundCutter, Transcriber, TurnFinder};
+use speech::media::Prober;
+use speech::{LocalTranscriber, SoundCutter, Transcriber, TurnFinder};
 
 use super::analysers::{program, reader};
 use super::states::States;

@@ -132,7 +132,7 @@ on_both! {
         });
         let page = on.unwrap();
         assert!(between(&read["text"], &page["startOffset"], &page["endOffset"]).contains(quote));
-        assert_eq!(read["readerVersion"], pipeline::readers::READER_VERSION);
+        assert_eq!(read["readerVersion"], readers::READER_VERSION);
     }
 
     async fn each_change_of_a_document_is_published_in_the_project(setup: ServerSetup) {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
-use pipeline::confined::{self, Allowance, ChildExit, forbid_new_processes};
+use confined::{Allowance, ChildExit, forbid_new_processes};
 use tokio::sync::Semaphore;
 
 use super::picture::{self, Unusable};

@@ -96,7 +96,7 @@ mod tests {
     use proptest::prelude::*;
     use std::io::Cursor;
 
-    use crate::complexity::assert_linear;
+    use complexity::assert_linear;
 
     fn encoded(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
         let shade = |x: u32, y: u32| Rgb([(x % 251) as u8, (y % 241) as u8, 90]);

@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pipeline::confined::{self, Allowance, ChildExit};
+use confined::{Allowance, ChildExit};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 

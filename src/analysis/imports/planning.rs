@@ -319,10 +319,10 @@ fn missing_item(entry: &ComparisonEntry) -> Option<MissingItem> {
 
 #[cfg(test)]
 mod tests {
+    use complexity::assert_linear;
     use exports::import::ImportedCriterion;
 
     use super::*;
-    use crate::complexity::assert_linear;
 
     fn demand(id: &str, statement: &str) -> ImportedRequirement {
         let some = |text: &str| Some(text.to_owned());

@@ -16,8 +16,8 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use async_trait::async_trait;
-use pipeline::readers::SourceText;
 use pipeline::result::Summary;
+use readers::SourceText;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -321,8 +321,8 @@ impl NewGround {
 #[cfg(test)]
 mod tests {
     use pipeline::SourceKind;
-    use pipeline::readers::{CueText, written};
     use pipeline::result::{Priority, RequirementType};
+    use readers::{CueText, written};
 
     use super::*;
 

@@ -14,8 +14,8 @@ use actors::meeting::{
 use actors::shell::CommandError;
 use actors::time::Time;
 use async_trait::async_trait;
-use pipeline::media::{Prober, Unprobed};
 use serde::{Deserialize, Serialize};
+use speech::media::{Prober, Unprobed};
 
 use super::container::{DECISIVE_BYTES, agrees};
 use super::{files, store};

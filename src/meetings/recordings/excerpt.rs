@@ -4,8 +4,8 @@ use actix_web::HttpRequest;
 use actors::ids::{self, Id};
 use actors::meeting::RecordingContent;
 use bytes::Bytes;
-use pipeline::speech::{LONGEST_MS, Untranscribed};
 use serde_json::Value;
+use speech::{LONGEST_MS, Untranscribed};
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 

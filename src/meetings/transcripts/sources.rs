@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id};
 use actors::meeting::{ConsentScope, Meeting, Recording, TranscriptStatus};
-use pipeline::readers::{SourceText, written};
+use readers::{SourceText, written};
 
 use super::model::{TranscriptVersion, current, to_install};
 use super::store;

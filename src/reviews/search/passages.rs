@@ -1,7 +1,7 @@
 //! What is indexed of an item, a document or a transcript: one passage of an item, and of long texts a passage for each
 //! part of about a thousand characters.
 
-use pipeline::readers::SourceText;
+use readers::SourceText;
 use serde::{Deserialize, Serialize};
 
 use super::folding::{self, FoldedWord};

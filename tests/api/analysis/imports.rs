@@ -12,7 +12,7 @@ use crate::support::socket::Socket;
 use crate::support::{Answer, Role, ServerSetup, World};
 
 /// ReqIF of another program, with two requirements and a story.
-const FOREIGN: &[u8] = include_bytes!("../../../src/exports/file_tests/foreign.reqif");
+const FOREIGN: &[u8] = include_bytes!("../../../crates/exports/file_tests/foreign.reqif");
 
 /// The formats that come back, with how their files end.
 const FORMATS: [(&str, &str); 2] = [("XLSX", "xlsx"), ("REQIF", "reqifz")];

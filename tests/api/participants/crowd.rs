@@ -126,7 +126,7 @@ on_both! {
             if (linked, live) == (0, half + 1) {
                 break started.elapsed();
             }
-            // This limit detects a server that is stuck. `colloquy bench restart` measures how long it takes.
+            // This limit detects a server that is stuck. `cargo run --release -p bench -- restart` measures how long it takes.
             assert!(started.elapsed() < Duration::from_secs(300), "{linked} connected, {live} live");
             tokio::time::sleep(Duration::from_millis(50)).await;
         };
