@@ -16,8 +16,7 @@
 //! `meetings`, `analysis`, `reviews`, `trackers`), `pipeline` (the analysis itself, which depends on no feature), `db` (the
 //! database), `jobs` (the job queue), `live` (sockets and event streams) and `clients` (other servers and files). Besides them: `service`
 //! (health, metrics, documentation, join page), `operator` (what operators see and steer), `backup` (backup and restore), `pipeline_jobs` (the pipeline as a service of its own: `colloquy
-//! pipeline`), `config`, `core`, `disk` (its free space), `keys`, `log`, `models` (speech models on disk), `passwords`, `quotas` (how much may be stored), `tasks`, `vital` (what must not end), and `guarantees`, a
-//! table of what must hold and the tests that show it. `admin`, `models_command`, `demo`, `bench` and `api_client`, which
+//! pipeline`), `config`, `core`, `disk` (its free space), `keys`, `log`, `models` (speech models on disk), `passwords`, `quotas` (how much may be stored), `tasks` and `vital` (what must not end). `admin`, `models_command`, `demo`, `bench` and `api_client`, which
 //! the last two use, belong to the program and not to this library.
 //!
 //! Invariants: a change that was confirmed in a response is durable. An event is published only after its change is
@@ -41,7 +40,6 @@ pub mod core;
 pub mod db;
 mod disk;
 pub mod events;
-pub mod guarantees;
 pub mod http;
 pub mod jobs;
 pub mod keys;

@@ -28,7 +28,6 @@ const MAY: &[(&str, &[&str])] = &[
     ("disk", &[]),
     ("vital", &["log"]),
     ("tasks", &["vital"]),
-    ("guarantees", &[]),
     ("clients", &[]),
     ("db", &["tasks", "vital"]),
     ("jobs", &["db", "keys", "clients", "tasks"]),
