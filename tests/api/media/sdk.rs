@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::Stage;
 use crate::support::livekit::{Event, KEY, SECRET};
-use crate::support::parts::Part;
+use crate::support::node_program::NodeProgram;
 use crate::support::{Role, ServerSetup};
 
-struct Sdk(Part);
+struct Sdk(NodeProgram);
 
 impl Sdk {
     fn start() -> Option<Self> {
-        Part::start("livekit", &[("KEY", KEY), ("SECRET", SECRET)]).map(Self)
+        NodeProgram::start("livekit", &[("KEY", KEY), ("SECRET", SECRET)]).map(Self)
     }
 
     async fn call(&self, path: &str, body: Value) -> Value {

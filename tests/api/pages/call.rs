@@ -1,5 +1,5 @@
 //! Calls through a real LiveKit server, by browsers with fake devices, where COLLOQUY_TEST_LIVEKIT names its program; the
-//! scenes are in tests/parts/scenes/call.mjs.
+//! scenes are in tests/fakes/scenes/call.mjs.
 
 use std::collections::BTreeMap;
 use std::process::Command;

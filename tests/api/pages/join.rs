@@ -1,5 +1,5 @@
 //! The join page, by keyboard alone, with axe checking each view in both languages; the scenes are in
-//! tests/parts/scenes/join.mjs. There is no media server: the meeting goes on without it.
+//! tests/fakes/scenes/join.mjs. There is no media server: the meeting goes on without it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The meetings of a project in the console, by keyboard; the scenes are in tests/parts/scenes/meetings.mjs.
+//! The meetings of a project in the console, by keyboard; the scenes are in tests/fakes/scenes/meetings.mjs.
 
 use serde_json::json;
 

@@ -1,7 +1,7 @@
-//! External programs for tests: Node scripts under tests/parts, such as an OpenID provider or LiveKit's SDK. A test
+//! External programs for tests: Node scripts under tests/fakes, such as an OpenID provider or LiveKit's SDK. A test
 //! starts the one it needs on a free port; the program ends with the test.
 //!
-//! The npm packages are installed once into the user's cache, in the versions of tests/parts/package-lock.json. Without
+//! The npm packages are installed once into the user's cache, in the versions of tests/fakes/package-lock.json. Without
 //! Node on the machine a test prints SKIPPED and ends; with the variable CI set it panics instead.
 
 use std::fs::{self, File};
@@ -14,20 +14,20 @@ use std::time::Duration;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-const PARTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parts");
+const FAKES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakes");
 const SCENES: &str = "scenes";
 const START: Duration = Duration::from_secs(60);
 
 /// A running Node program. It ends when this value is dropped, or when the test process ends in any way, because its
 /// standard input closes then.
-pub struct Part {
+pub struct NodeProgram {
     /// The JSON of the first line it printed, when it was ready: for example its ports.
     pub announced: Value,
     child: Child,
 }
 
-impl Part {
-    /// Starts `tests/parts/<program>.mjs` with `settings` as environment variables and waits until it is ready. Returns
+impl NodeProgram {
+    /// Starts `tests/fakes/<program>.mjs` with `settings` as environment variables and waits until it is ready. Returns
     /// `None` without Node on this machine: the test should return then.
     ///
     /// # Panics
@@ -51,7 +51,7 @@ impl Part {
         Some(Self { announced, child })
     }
 
-    /// Returns a port from [`Part::announced`]. Panics when there is none of this name.
+    /// Returns a port from [`NodeProgram::announced`]. Panics when there is none of this name.
     #[track_caller]
     pub fn port(&self, name: &str) -> u16 {
         let port = self.announced[name].as_u64().unwrap_or_else(|| panic!("no port {name} in {}", self.announced));
@@ -66,7 +66,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for NodeProgram {
     fn drop(&mut self) {
         self.kill();
     }
@@ -88,15 +88,15 @@ fn install() -> Option<PathBuf> {
         println!("SKIPPED: no Node on this machine");
         return None;
     }
-    let lock = fs::read(Path::new(PARTS).join("package-lock.json")).unwrap();
-    let packages = cache().join("colloquy-parts").join(digest(&lock));
+    let lock = fs::read(Path::new(FAKES).join("package-lock.json")).unwrap();
+    let packages = cache().join("colloquy-fakes").join(digest(&lock));
     fs::create_dir_all(&packages).unwrap();
     // A file lock: of two test processes one installs, the other waits and finds the packages complete.
     let turn = File::create(packages.join("turn")).unwrap();
     turn.lock().unwrap();
     if !packages.join("complete").exists() {
         for name in ["package.json", "package-lock.json"] {
-            fs::copy(Path::new(PARTS).join(name), packages.join(name)).unwrap();
+            fs::copy(Path::new(FAKES).join(name), packages.join(name)).unwrap();
         }
         let quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"];
         let installed = Command::new("npm").arg("ci").args(quiet).current_dir(&packages).output().unwrap();
@@ -105,13 +105,13 @@ fn install() -> Option<PathBuf> {
     }
     // Node resolves packages in the folders above a script, so copies of the scripts are placed below the packages,
     // each version of them in a folder of its own.
-    let mut programs: Vec<PathBuf> = [PARTS.into(), Path::new(PARTS).join(SCENES)].iter().flat_map(scripts).collect();
+    let mut programs: Vec<PathBuf> = [FAKES.into(), Path::new(FAKES).join(SCENES)].iter().flat_map(scripts).collect();
     programs.sort();
     let texts: Vec<Vec<u8>> = programs.iter().map(|file| fs::read(file).unwrap()).collect();
     let folder = packages.join(digest(&texts.concat()));
     fs::create_dir_all(folder.join(SCENES)).unwrap();
     for (file, text) in programs.iter().zip(&texts) {
-        let copy = folder.join(file.strip_prefix(PARTS).unwrap());
+        let copy = folder.join(file.strip_prefix(FAKES).unwrap());
         // An existing copy may be running, so it is not rewritten.
         if fs::read(&copy).ok().as_ref() != Some(text) {
             fs::write(copy, text).unwrap();

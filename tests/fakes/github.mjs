@@ -1,6 +1,6 @@
 // A GitHub for tests: sign-in, repositories and issues, with GitHub's checks, limits and failures. It serves github.com and its API
 // at one address, and the API below /api/v3 as well, as GitHub Enterprise Server does. Says {"port": …} when it listens.
-// SPEC is the path of tests/parts/github/openapi.json.
+// SPEC is the path of tests/fakes/github/openapi.json.
 // CLIENT_ID, CLIENT_SECRET and REDIRECT_URI (or several, with commas): the one OAuth application. The sign-in permits access at once, as whom is said by the
 // query `as` that a test adds to the address: the personal token of a world, or `denied`.
 //

@@ -5,7 +5,7 @@
 //   auth.atlassian.com   /authorize (sends back at once), /oauth/token
 //   a site's own host    /site/<cloud id>/rest/api/3/…  Basic, e-mail address and API token; /site/<cloud id>/_edge/tenant_info
 //
-// SPEC is the path of tests/parts/jira/openapi.json; CLIENT_ID and CLIENT_SECRET are those of the app; REDIRECT_URI its
+// SPEC is the path of tests/fakes/jira/openapi.json; CLIENT_ID and CLIENT_SECRET are those of the app; REDIRECT_URI its
 // addresses, separated by commas (any if it is not set); ACCESS_SECONDS how long access tokens last (3600).
 //
 // `GET /authorize?…&as=<account id>` says who signs in; without `as` the account that was made last does, and `as=denied`
