@@ -1,6 +1,5 @@
 //! Tests of the commands `colloquy admin …`, with and without a running server.
 
-mod login_links;
 mod runs_and_jobs;
 mod trail;
 

@@ -14,8 +14,8 @@ use futures_util::stream;
 use serde_json::{Value, json};
 
 use crate::admin::admin;
-use crate::participants::TestMeeting;
-use crate::recordings::{Recorder, start, wav};
+use crate::meetings::participants::TestMeeting;
+use crate::meetings::recordings::{Recorder, start, wav};
 use crate::support::documents::documents;
 use crate::support::{Answer, Role, Server, ServerSetup, User};
 

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::admin::{CommandOutput, admin_command};
-use crate::participants::TestMeeting;
-use crate::recordings::{Recorder, wav};
+use crate::meetings::participants::TestMeeting;
+use crate::meetings::recordings::{Recorder, wav};
 use crate::support::bucket::Bucket;
 use crate::support::builders::PASSWORD;
 use crate::support::tables::rows_of;

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::browser::{Browser, Story, account};
 use super::recording;
-use crate::invitations::mailed;
-use crate::participants::TestMeeting;
+use crate::meetings::invitations::mailed;
+use crate::meetings::participants::TestMeeting;
 use crate::support::builders::fresh_email;
 use crate::support::livekit::{KEY, SECRET};
 use crate::support::programs::free_ports;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::browser::{Browser, account};
-use crate::invitations::mailed;
+use crate::meetings::invitations::mailed;
 use crate::support::builders::fresh_email;
 use crate::support::{Role, User, World};
 

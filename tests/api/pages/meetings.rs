@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::browser::{Browser, Story, account};
-use crate::participants::TestMeeting;
+use crate::meetings::participants::TestMeeting;
 use crate::support::builders::fresh_email;
 use crate::support::{Role, ServerSetup, World};
 use crate::transcripts;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::browser::{Browser, Story, account};
-use crate::participants::TestMeeting;
+use crate::meetings::participants::TestMeeting;
 use crate::support::bucket::Bucket;
 use crate::support::programs::free_ports;
 use crate::support::{Role, Server, ServerSetup};

@@ -6,8 +6,8 @@ use colloquy::db::DbError;
 use serde_json::{Value, json};
 
 use super::Reviewed;
-use crate::participants::TestMeeting;
-use crate::recordings::Recorder;
+use crate::meetings::participants::TestMeeting;
+use crate::meetings::recordings::Recorder;
 use crate::support::speech_service::FakeSpeechService;
 use crate::support::{Answer, Client, Kind, Role, Server, ServerSetup, World};
 
@@ -301,7 +301,7 @@ on_both! {
         let service = FakeSpeechService::start();
         let server = setup.start(&service.settings());
         let room = TestMeeting::open(&server).await;
-        let recorder: Recorder = crate::transcripts::imported(&room, "audio/mpeg", crate::transcripts::MP3.to_vec()).await;
+        let recorder: Recorder = crate::meetings::transcripts::imported(&room, "audio/mpeg", crate::meetings::transcripts::MP3.to_vec()).await;
         recorder.until_transcript("READY").await;
         let (ada, project) = (&room.ada.client, room.project.as_str());
         let said = json!({"text": "The sluice gate opens at dawn."});
