@@ -14,7 +14,8 @@ const NOTE: &str = "# Booking\n\nPatients must be able to book a visit online. T
 async fn ready(ada: &User) -> String {
     let project = ada.project().await;
     let body = format!(
-        "--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"note.md\"\r\ncontent-type: text/markdown\r\n\r\n{NOTE}\r\n--b--\r\n"
+        "--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"note.md\"\r\ncontent-type: \
+            text/markdown\r\n\r\n{NOTE}\r\n--b--\r\n"
     );
     let path = format!("/api/projects/{project}/documents");
     let id = ada.client.post(&path).body("multipart/form-data; boundary=b", body).await.is(201).text_of("id");

@@ -7,7 +7,11 @@ use crate::support::pipeline_service::PipelineSetup;
 fn request() -> Value {
     json!({
         "story": {"title": "Cancel", "role": "clerk", "goal": "cancel", "benefit": null, "priority": "LOW", "acceptanceCriteria": []},
-        "requirements": [{"title": "Cancel an appointment", "statement": "A patient must be able to cancel an appointment.", "type": "FUNCTIONAL"}],
+        "requirements": [{
+            "title": "Cancel an appointment",
+            "statement": "A patient must be able to cancel an appointment.",
+            "type": "FUNCTIONAL",
+        }],
         "sources": [{"quote": "When an appointment is cancelled, the system must offer the slot to the next patient."}],
         "feedback": "Say what happens to the slot.",
         "language": "EN",

@@ -188,7 +188,8 @@ on_both! {
         let project = analysed(&ada).await;
         let review = Review::of(world.server, &ada, &project, "COMMENTER").await;
         let seen = review.dashboard().await;
-        let body = json!({"targetType": "REQUIREMENT", "targetId": seen["requirements"][0]["id"], "comment": "See https://evil.example now."});
+        let id = &seen["requirements"][0]["id"];
+        let body = json!({"targetType": "REQUIREMENT", "targetId": id, "comment": "See https://evil.example now."});
         let one = review.say(body).await.is(201).data().clone();
         become_in_turn(&ada, &one, &["IN_PROGRESS"]).await;
         let resolved = update(&ada, &one, json!({"status": "RESOLVED", "resolutionNote": "It is 48 hours now."})).await.is(200);
@@ -262,7 +263,10 @@ on_both! {
     }
 
     async fn nobody_leaves_more_feedback_than_is_set(setup: ServerSetup) {
-        let server = setup.start(&[("COLLOQUY__LIMITS__FEEDBACK_PER_AUTHOR", "3"), ("COLLOQUY__LIMITS__FEEDBACK_MAILS_OF_ADDRESS__MOST", "1")]);
+        let server = setup.start(&[
+            ("COLLOQUY__LIMITS__FEEDBACK_PER_AUTHOR", "3"),
+            ("COLLOQUY__LIMITS__FEEDBACK_MAILS_OF_ADDRESS__MOST", "1"),
+        ]);
         let ada = server.user().await;
         let project = ada.project().await;
         let review = Review::of(&server, &ada, &project, "COMMENTER").await;

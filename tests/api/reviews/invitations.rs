@@ -130,7 +130,12 @@ on_both! {
         };
         let accepted = json!(accepted.invitation);
         assert_eq!(found("").await, [&expired["id"], &revoked["id"], &accepted, &open["id"]].map(Value::clone));
-        for (status, expected) in [("pending", &open["id"]), ("ACCEPTED", &accepted), ("EXPIRED", &expired["id"]), ("REVOKED", &revoked["id"])] {
+        for (status, expected) in [
+            ("pending", &open["id"]),
+            ("ACCEPTED", &accepted),
+            ("EXPIRED", &expired["id"]),
+            ("REVOKED", &revoked["id"]),
+        ] {
             assert_eq!(found(&format!("status={status}")).await, std::slice::from_ref(expected), "{status}");
         }
         assert_eq!(found("permission=APPROVER").await, [accepted]);

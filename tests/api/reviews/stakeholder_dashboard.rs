@@ -47,8 +47,12 @@ on_both! {
         });
         // Everything else of an item is as the team sees it.
         for (kind, without) in [
-            ("requirements", vec!["sources", "original", "deferredUntil"]), ("userStories", vec!["sources", "original", "deferredUntil"]), ("risks", vec!["sources"]),
-            ("openQuestions", vec!["sources", "raisedBy"]), ("actionItems", vec!["sources", "assignee"]), ("decisions", vec!["sources"]),
+            ("requirements", vec!["sources", "original", "deferredUntil"]),
+            ("userStories", vec!["sources", "original", "deferredUntil"]),
+            ("risks", vec!["sources"]),
+            ("openQuestions", vec!["sources", "raisedBy"]),
+            ("actionItems", vec!["sources", "assignee"]),
+            ("decisions", vec!["sources"]),
         ] {
             let own = own[kind].as_array().unwrap();
             let seen = seen[kind].as_array().unwrap();

@@ -130,7 +130,10 @@ on_both! {
         socket.subscribe(&format!("project:{project}")).await;
         delete(&ben).await.is(200);
         let frame = socket.next().await;
-        assert_eq!((&frame["event"], &frame["data"]["userId"], &frame["data"]["role"]), (&json!("member.changed"), &json!(ben.id), &Value::Null));
+        assert_eq!(
+            (&frame["event"], &frame["data"]["userId"], &frame["data"]["role"]),
+            (&json!("member.changed"), &json!(ben.id), &Value::Null)
+        );
         assert_eq!(ada.client.get(format!("/api/projects/{project}")).await.data()["counts"]["members"], 1);
     }
 

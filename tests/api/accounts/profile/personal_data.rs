@@ -241,8 +241,11 @@ on_both! {
         let (eve, ben, face) = everything(&server).await;
         let before = tables(&server).await;
         let marked: Vec<&str> = before.iter().filter(|(_, rows)| has_marker(rows.as_bytes())).map(|(table, _)| table.as_str()).collect();
-        for table in ["codes", "document_texts", "documents", "events", "external_logins", "feedback", "idempotency_keys", "login_codes",
-            "meeting_invitations", "participants", "project_invitations", "projects", "reset_tokens", "review_invitations", "sessions", "users"] {
+        for table in [
+            "codes", "document_texts", "documents", "events", "external_logins", "feedback", "idempotency_keys",
+            "login_codes", "meeting_invitations", "participants", "project_invitations", "projects", "reset_tokens",
+            "review_invitations", "sessions", "users",
+        ] {
             assert!(marked.contains(&table), "{table} has no marker: {marked:?}");
         }
         assert!(server.data.join("avatars").join(&face[..2]).join(&face).exists());
@@ -250,7 +253,12 @@ on_both! {
         none_is_left(&server).await;
         assert!(!server.data.join("avatars").join(&face[..2]).join(&face).exists());
         let after = tables(&server).await;
-        assert!(after["users"].contains("Deleted account") && after["users"].to_lowercase().contains(&id_as_stored(&server, &eve.id)), "{}", after["users"]);
+        assert!(
+            after["users"].contains("Deleted account")
+                && after["users"].to_lowercase().contains(&id_as_stored(&server, &eve.id)),
+            "{}",
+            after["users"]
+        );
         assert!(after["events"].contains("stays"), "what others said stays");
         ben.client.get("/api/projects").await.is(200);
     }

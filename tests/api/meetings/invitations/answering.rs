@@ -64,7 +64,10 @@ on_both! {
         }
         let accepted = accept(&eve.client, &token).await.is(200);
         let participant = accepted.data()["participant"].clone();
-        assert_eq!((&participant["userId"], &participant["role"], &participant["displayName"]), (&json!(eve.id), &json!("OBSERVER"), &json!("Ada Lovelace")));
+        assert_eq!(
+            (&participant["userId"], &participant["role"], &participant["displayName"]),
+            (&json!(eve.id), &json!("OBSERVER"), &json!("Ada Lovelace"))
+        );
         assert_eq!((&accepted.data()["guestToken"], &accepted.data()["expiresIn"]), (&json!(null), &json!(null)));
         assert_eq!(accept(&eve.client, &token).await.is(200).data()["participant"], participant);
         accept(&bob.client, &token).await.refused(403, "Forbidden");

@@ -30,7 +30,10 @@ on_both! {
         let room = TestMeeting::scheduled(world.server, json!({})).await;
         let (id, email, token) = invite_guest(world.server, &room).await;
         let first = entry(world.server, &email, 1).await;
-        assert_eq!((line(&first, "METHOD"), line(&first, "DTSTART"), line(&first, "DTEND")), ("REQUEST", "20260302T090000Z", "20260302T100000Z"));
+        assert_eq!(
+            (line(&first, "METHOD"), line(&first, "DTSTART"), line(&first, "DTEND")),
+            ("REQUEST", "20260302T090000Z", "20260302T100000Z")
+        );
         assert_eq!((line(&first, "SUMMARY"), line(&first, "STATUS")), ("Discovery", "CONFIRMED"));
         assert_eq!(line(&first, "URL"), format!("http://app.colloquy.test{}/join", &room.path[4..]));
         assert!(line(&first, "ATTENDEE").ends_with(&format!(":mailto:{email}")) && first.contains("RSVP=TRUE"), "{first}");

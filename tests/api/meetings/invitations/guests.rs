@@ -31,7 +31,10 @@ on_both! {
         let details = guest.client.get(&room.path).await.is(200);
         assert_eq!((details.text_of("myRole"), details.text_of("myParticipantId")), ("PARTICIPANT".to_owned(), guest.participant.clone()));
         let joined = guest.join(&room).await.is(200);
-        assert_eq!((joined.text_of("id"), joined.text_of("status"), joined.text_of("email")), (guest.participant.clone(), "JOINED".to_owned(), guest.email.clone()));
+        assert_eq!(
+            (joined.text_of("id"), joined.text_of("status"), joined.text_of("email")),
+            (guest.participant.clone(), "JOINED".to_owned(), guest.email.clone())
+        );
         let people = guest.client.get(format!("{}/participants", room.path)).await.is(200);
         let emails: Vec<&Value> = people.data()["items"].as_array().unwrap().iter().map(|one| &one["email"]).collect();
         assert!(emails.contains(&&json!(guest.email)) && emails.contains(&&json!(null)), "{emails:?}");

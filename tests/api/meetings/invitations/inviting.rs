@@ -188,7 +188,10 @@ on_both! {
     }
 
     async fn meeting_invitations_per_account_and_per_address_and_day_are_limited(setup: ServerSetup) {
-        let server = setup.start(&[("COLLOQUY__LIMITS__INVITATION_MAILS__MOST", "3"), ("COLLOQUY__LIMITS__INVITATION_MAILS_OF_ADDRESS__MOST", "2")]);
+        let server = setup.start(&[
+            ("COLLOQUY__LIMITS__INVITATION_MAILS__MOST", "3"),
+            ("COLLOQUY__LIMITS__INVITATION_MAILS_OF_ADDRESS__MOST", "2"),
+        ]);
         let room = TestMeeting::scheduled(&server, json!({})).await;
         let email = fresh_email();
         let invite = async |room: &TestMeeting, emails: &[&String]| {

@@ -17,7 +17,10 @@ on_both! {
         // The last one first, then all others, each twice, at once.
         recorder.chunk(last, pieces[last]).await.is(200);
         let stopped = recorder.stop(json!({"lastChunkIndex": last})).await.is(200);
-        assert_eq!((stopped.data()["status"].as_str(), &stopped.data()["missingChunks"]), (Some("STOPPED"), &json!((0..last).collect::<Vec<_>>())));
+        assert_eq!(
+            (stopped.data()["status"].as_str(), &stopped.data()["missingChunks"]),
+            (Some("STOPPED"), &json!((0..last).collect::<Vec<_>>()))
+        );
         let others = (0..last).rev().chain(0..last).map(|index| recorder.chunk(index, pieces[index]).tried());
         let answers = join_all(others).await;
         let fresh = answers.iter().filter(|answer| answer.as_ref().unwrap().data()["duplicate"] == false).count();
@@ -98,7 +101,10 @@ on_both! {
         tiny.chunk(2, b"").await.is(200);
         tiny.stop(json!({"lastChunkIndex": 2})).await.is(200);
         let failed = tiny.until("FAILED").await;
-        assert_eq!((failed["errorCode"].as_str(), failed["errorMessage"].as_str()), (Some("WrongType"), Some("The content is not audio/wav.")));
+        assert_eq!(
+            (failed["errorCode"].as_str(), failed["errorMessage"].as_str()),
+            (Some("WrongType"), Some("The content is not audio/wav."))
+        );
     }
 
     async fn a_recording_is_started_where_the_table_says_and_is_listed(world: World) {
@@ -165,7 +171,11 @@ on_both! {
     }
 
     async fn a_recording_grows_no_larger_than_it_may(setup: ServerSetup) {
-        let limits = [("COLLOQUY__RECORDINGS__BYTES", "3000"), ("COLLOQUY__RECORDINGS__CHUNK_BYTES", "2000"), ("COLLOQUY__RECORDINGS__PER_MEETING", "1")];
+        let limits = [
+            ("COLLOQUY__RECORDINGS__BYTES", "3000"),
+            ("COLLOQUY__RECORDINGS__CHUNK_BYTES", "2000"),
+            ("COLLOQUY__RECORDINGS__PER_MEETING", "1"),
+        ];
         let server = setup.start(&limits);
         let room = TestMeeting::open(&server).await;
         let recorder = Recorder::chunked(&room).await;

@@ -91,7 +91,10 @@ on_both! {
         let (first, second) = (wav(5000), wav(6000));
         recorder.put(&first).header("content-digest", digest(&second)).await.refused(422, "DigestMismatch");
         assert_eq!(recorder.status().await["sizeBytes"], 0);
-        recorder.put(b"<html> and more than is needed to see that this is no recording at all </html>").await.refused(415, "UnsupportedMediaType");
+        recorder
+            .put(b"<html> and more than is needed to see that this is no recording at all </html>")
+            .await
+            .refused(415, "UnsupportedMediaType");
         recorder.put(&first).await.is(200);
         recorder.put(&second).await.is(200);
         recorder.chunk(0, b"RIFF").await.refused(409, "InvalidState");

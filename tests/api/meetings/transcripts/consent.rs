@@ -46,7 +46,12 @@ on_both! {
         // Withdrawn, it is held back at once, and the transcript of the other stays.
         room.consents(&eve, &id, json!({"recordingConsent": false})).await.is(200);
         mixed.transcript().await.refused(409, "ConsentWithdrawn");
-        mixed.client.patch(format!("{}/transcript/segments/0", mixed.path)).json(json!({"text": "x"})).await.refused(409, "ConsentWithdrawn");
+        mixed
+            .client
+            .patch(format!("{}/transcript/segments/0", mixed.path))
+            .json(json!({"text": "x"}))
+            .await
+            .refused(409, "ConsentWithdrawn");
         own.transcript().await.is(200);
     }
 }

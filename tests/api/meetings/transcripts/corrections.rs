@@ -67,7 +67,11 @@ on_both! {
         patch(&ben, 0, json!({"text": "x", "version": 1})).await.is(200);
         let body = json!({"text": "x", "version": 0});
         assert_eq!(patch(&ben, 0, body).await.refused(422, "ValidationError").faults()[0].0, "version");
-        ben.client.patch(format!("{}/transcript/segments/first", recorder.path)).json(json!({"text": "x"})).await.refused(400, "BadRequest");
+        ben.client
+            .patch(format!("{}/transcript/segments/first", recorder.path))
+            .json(json!({"text": "x"}))
+            .await
+            .refused(400, "BadRequest");
 
         // Ten at once: each is whole, and the last one stays.
         let texts: Vec<String> = (0..10).map(|number| format!("Text {number}")).collect();

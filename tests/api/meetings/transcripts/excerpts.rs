@@ -32,7 +32,14 @@ on_both! {
             // What is past the end is not made up.
             assert!(milliseconds(&excerpt("startMs=5000&endMs=60000").await.is(200).bytes) < 10_500);
             excerpt("startMs=100000&endMs=100500").await.refused(416, "RangeNotSatisfiable");
-            for wrong in ["startMs=5", "endMs=5", "startMs=5&endMs=5", "startMs=0&endMs=300001", "startMs=-1&endMs=5", "startMs=a&endMs=5"] {
+            for wrong in [
+                "startMs=5",
+                "endMs=5",
+                "startMs=5&endMs=5",
+                "startMs=0&endMs=300001",
+                "startMs=-1&endMs=5",
+                "startMs=a&endMs=5",
+            ] {
                 excerpt(wrong).await.refused(422, "ValidationError");
             }
             let stranger = server.user().await;

@@ -30,7 +30,10 @@ on_both! {
         let whole = imported(&room, "audio/mpeg", MP3.repeat(TIMES)).await;
         whole.until_transcript("READY").await;
         let transcript = whole.transcript().await.is(200).data().clone();
-        assert_eq!((&transcript["engine"], &transcript["model"], &transcript["language"]), (&json!("http"), &json!("whisper-1"), &json!("en")));
+        assert_eq!(
+            (&transcript["engine"], &transcript["model"], &transcript["language"]),
+            (&json!("http"), &json!("whisper-1"), &json!("en"))
+        );
         let wanted = segments(&transcript);
         assert!(wanted.len() >= 60 && wanted.last().unwrap().1 <= 146_000, "{wanted:?}");
         assert!(wanted.iter().is_sorted_by_key(|(start, ..)| start));

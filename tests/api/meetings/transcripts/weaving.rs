@@ -79,7 +79,12 @@ on_both! {
 
         let found = room.analysed().await;
         for (words, recorder, segment) in [("cancel a booking", &own, &alone[0][0]), ("reminder by mail", &hers, &alone[1][1])] {
-            let cited: Vec<Value> = found["requirements"].as_array().unwrap().iter().flat_map(|one| one["sources"].as_array().unwrap().clone()).collect();
+            let cited: Vec<Value> = found["requirements"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .flat_map(|one| one["sources"].as_array().unwrap().clone())
+                .collect();
             let source = cited.iter().find(|source| source["quote"].as_str().unwrap().contains(words));
             let source = source.unwrap_or_else(|| panic!("{words} is not found: {found}"));
             assert_eq!((&source["recordingId"], &source["kind"]), (&json!(recorder.id), &json!("RECORDING")));

@@ -151,11 +151,12 @@ on_both! {
         let sealed: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let sealed = [&[0xd0, 0xcf, 0x11, 0xe0], sealed.as_slice()].concat();
         let slides = sample("pptx/python-pptx-bullets.pptx");
+        let torn = slides[..slides.len() / 2].iter().chain(b"[Content_Types].xmlppt/presentation.xml").copied();
         let rows = "<row><c><v>1</v></c></row>".repeat(1_000_000);
         let cases: [(&str, Vec<u8>, &str); 12] = [
             ("sealed.xlsx", sealed.clone(), "password"),
             ("sealed.pptx", sealed, "password"),
-            ("torn.pptx", slides[..slides.len() / 2].iter().chain(b"[Content_Types].xmlppt/presentation.xml").copied().collect(), "damaged"),
+            ("torn.pptx", torn.collect(), "damaged"),
             ("tall.xlsx", xlsx(&format!("<worksheet><sheetData>{rows}</sheetData></worksheet>")), "at most 150000"),
             ("bomb.xlsx", xlsx(&" ".repeat(150 * 1024 * 1024)), "unpacks to more"),
             ("cut.odt", sample("odt/by-hand.odt")[..300].to_vec(), "damaged"),
