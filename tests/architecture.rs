@@ -27,7 +27,6 @@ const MAY: &[(&str, &[&str])] = &[
     ("disk", &[]),
     ("vital", &["log"]),
     ("tasks", &["vital"]),
-    ("guarantees", &[]),
     ("clients", &[]),
     ("db", &["tasks", "vital"]),
     ("jobs", &["db", "keys", "clients", "tasks"]),

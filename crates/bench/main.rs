@@ -80,7 +80,7 @@ struct Bench {
     /// in a temporary folder.
     #[arg(long, value_name = "URL")]
     database: Option<String>,
-    /// Also measure `ws` and Socket.IO, with the servers in this folder (tests/beside in the repository). Needs Node and
+    /// Also measure `ws` and Socket.IO, with the servers in this folder (tests/figures in the repository). Needs Node and
     /// npm.
     #[arg(long, value_name = "FOLDER")]
     beside: Option<PathBuf>,

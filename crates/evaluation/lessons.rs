@@ -263,8 +263,8 @@ fn kinds_of<'a>(lessons: impl Iterator<Item = &'a Lessons>) -> LinearHead {
     train(&kinds, heads::KINDS.len(), BUCKETS.0)
 }
 
-/// Returns the middle one of the thresholds, and a lower one for a rare kind, from .025 to .7, whose F1 for a class is nearly the best. The other medium
-/// has a say too: one alone has few sentences of a rare kind.
+/// Returns the middle one of the thresholds, and a lower one for a rare kind, from .025 to .7, whose F1 for a class is
+/// nearly the best. The other medium has a say too: one alone has few sentences of a rare kind.
 fn best_threshold(judged: &[(Vec<f32>, bool, usize)], is_speech: bool, class: usize) -> f32 {
     let mut tried = Vec::new();
     for threshold in (1..=28_u8).map(|step| f32::from(step) * 0.025) {

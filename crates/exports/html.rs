@@ -12,7 +12,8 @@ use crate::words::{Label, Words};
 
 const STYLE: &str = include_str!("html/style.css");
 /// Nothing is loaded and nothing runs; the only style is this file's own, by its SHA-256.
-const POLICY: &str = "default-src 'none'; style-src 'sha256-VsNqXQQliW06D01ZMnYhRUCE9yQdMBEKe5do2A+xSG4='; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'sha256-VsNqXQQliW06D01ZMnYhRUCE9yQdMBEKe5do2A+xSG4='; base-uri \
+    'none'; form-action 'none'";
 
 pub(crate) fn write(specification: &Specification) -> Result<Vec<u8>, ExportFault> {
     let words = Words::of(&specification.project.language);

@@ -12,7 +12,8 @@ use super::tests::{request, result, text};
 use super::{NoCheckpoints, NoProgressSink, Workers, run_with};
 
 const WISHES: &str = "# Requirements\n\nThe depot shall show every tour on one page.\n\nThe depot shall show every \
-round on one page.\n\nThe quayside must be able to print the list of parcels of a tour.\n\nThe depot shall offer each customer the fast lane.\n";
+round on one page.\n\nThe quayside must be able to print the list of parcels of a tour.\n\n\
+The depot shall offer each customer the fast lane.\n";
 
 fn entry(term: &str, definition: &str, spellings: &[&str]) -> GlossaryEntry {
     let spellings = spellings.iter().map(|spelling| (*spelling).to_owned()).collect();

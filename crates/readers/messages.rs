@@ -8,9 +8,15 @@ use regex::Regex;
 use super::transcript::named;
 
 /// A day before the time, a time, and what is around them.
-const STAMP: &str = r"[\[(]?(?:\d{4}-\d{2}-\d{2}[T,]?\s?|\d{1,2}[./]\d{1,2}[./]\d{2,4},?\s)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?[\])]?";
+const STAMP: &str = concat!(
+    r"[\[(]?(?:\d{4}-\d{2}-\d{2}[T,]?\s?|",
+    r"\d{1,2}[./]\d{1,2}[./]\d{2,4},?\s)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?[\])]?"
+);
 /// One to four words, each with a capital letter or one of those within names.
-const NAME: &str = r"@?\p{Lu}[\p{L}\p{M}\d.'’-]*(?: (?:\p{Lu}[\p{L}\p{M}\d.'’-]*|\(\p{L}+\)|de|da|del|der|den|di|la|van|von|bin|ben|al)){0,3}";
+const NAME: &str = concat!(
+    r"@?\p{Lu}[\p{L}\p{M}\d.'’-]*(?: (?:\p{Lu}[\p{L}\p{M}\d.'’-]*|\(\p{L}+\)|de|da|del|der|den|di|la|van|von|",
+    r"bin|ben|al)){0,3}"
+);
 
 /// Whether a paragraph is a conversation: its first line and at least one other begin a message.
 pub fn are_in(paragraph: &str) -> bool {

@@ -116,7 +116,8 @@ fn presentations_are_read_in_proportion_to_their_size() {
         "<p:ph type=\"title\"/>",
         "<dgm:relIds r:dm=\"x\"/>",
         WHITE_RUN,
-        "</p:sp><p:sp><p:spPr><a:gradFill/></p:spPr><a:p><a:r><a:rPr><a:solidFill><a:schemeClr val=\"bg1\"/></a:solidFill></a:rPr><a:t>x</a:t></a:r></a:p>",
+        "</p:sp><p:sp><p:spPr><a:gradFill/></p:spPr><a:p><a:r><a:rPr><a:solidFill><a:schemeClr \
+            val=\"bg1\"/></a:solidFill></a:rPr><a:t>x</a:t></a:r></a:p>",
     ] {
         assert_linear(piece, Format::Pptx, 300, |n| {
             slides(&[format!("<p:sld><p:sp>{}</p:sp></p:sld>", piece.repeat(n))])

@@ -171,7 +171,8 @@ fn packages_are_told_apart_by_their_own_list_and_not_by_what_is_embedded() {
 
 #[test]
 fn plain_text_is_kept_and_parted_by_how_far_lines_go() {
-    let text = "1.2 The Scope\r\n\r\nThe system must keep every change for ten years so that\r\nnobody can deny what he did.\r\nAttendees: Ann, Bob\r\n\r\n- one\r\n- two\r\n";
+    let text = "1.2 The Scope\r\n\r\nThe system must keep every change for ten years so that\r\nnobody can deny what \
+        he did.\r\nAttendees: Ann, Bob\r\n\r\n- one\r\n- two\r\n";
     let source = read(Format::Text, text.as_bytes()).unwrap();
     assert_eq!(source.text, text.replace("\r\n", "\n"));
     let kinds = blocks(&source);
@@ -197,7 +198,8 @@ fn text_comes_in_several_encodings() {
 fn markdown_gives_its_rendered_text() {
     let source = read(
         Format::Markdown,
-        b"---\ntitle: x\n---\n# Note *one*\n\nWe **must** ship\nsoon. ~~No.~~\n\n## Table\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n- item\n  more\n\n> said\n\n```\ncode  x\n```\n",
+        b"---\ntitle: x\n---\n# Note *one*\n\nWe **must** ship\nsoon. ~~No.~~\n\n## Table\n\n| A | B |\n|---|---|\n| \
+            1 | 2 |\n\n- item\n  more\n\n> said\n\n```\ncode  x\n```\n",
     )
     .unwrap();
     let expected = [
@@ -219,7 +221,11 @@ fn markdown_gives_its_rendered_text() {
 fn html_gives_what_a_reader_sees() {
     let source = read(
         Format::Html,
-        "<!doctype html><head><title>t</title><style>p{}</style></head><body><nav>menu</nav><h1>Über\n uns</h1><script>if(a<b){'<p>no'}</script><p>One &amp; <b>two</b><br>three<p>four<ul><li>a<li>b</ul><table><tr><td>x</td><td><p>y<p>z</td></tr></table><footer>foot</footer>".as_bytes(),
+        "<!doctype html><head><title>t</title><style>p{}</style></head><body><nav>menu</nav><h1>Über\n \
+            uns</h1><script>if(a<b){'<p>no'}</script><p>One &amp; \
+            <b>two</b><br>three<p>four<ul><li>a<li>b</ul><table><tr><td>x</td><td><p>y<p>z</td></tr></table>\
+            <footer>foot</footer>"
+            .as_bytes(),
     )
     .unwrap();
     let expected = [
@@ -334,7 +340,8 @@ fn csv_rows_name_their_columns() {
 
 #[test]
 fn cues_of_one_speaker_are_one_paragraph() {
-    let vtt = "WEBVTT\n\nNOTE x\n\n1\n00:01.000 --> 00:02.500 align:start\n<v Ann Lee>We must\n\n00:00:02.600 --> 00:00:04.000\n<v Ann Lee>export &amp; <i>print</i>.</v>\n\n01:00:05.000 --> 01:00:06.000\n<v Bob>Yes.\n";
+    let vtt = "WEBVTT\n\nNOTE x\n\n1\n00:01.000 --> 00:02.500 align:start\n<v Ann Lee>We must\n\n00:00:02.600 --> \
+        00:00:04.000\n<v Ann Lee>export &amp; <i>print</i>.</v>\n\n01:00:05.000 --> 01:00:06.000\n<v Bob>Yes.\n";
     let source = read(Format::Vtt, vtt.as_bytes()).unwrap();
     assert_eq!(blocks(&source), [(BlockKind::Paragraph, "We must export & print."), (BlockKind::Paragraph, "Yes.")]);
     let cues: Vec<(&str, u64, u64, &str)> = source
@@ -356,7 +363,8 @@ fn cues_of_one_speaker_are_one_paragraph() {
 
 #[test]
 fn names_in_srt_are_speakers_only_if_used_so() {
-    let srt = "1\n00:00:01,000 --> 00:00:02,000\nAnn: Hello.\n\n2\n00:00:02,000 --> 00:00:03,000\nStill me.\n\n3\n00:00:03,000 --> 00:00:04,000\nBob: Decision: we ship.\n\n4\n00:00:04,000 --> 00:00:05,000\nAnn: Fine.\n";
+    let srt = "1\n00:00:01,000 --> 00:00:02,000\nAnn: Hello.\n\n2\n00:00:02,000 --> 00:00:03,000\nStill me.\n\n3\n\
+        00:00:03,000 --> 00:00:04,000\nBob: Decision: we ship.\n\n4\n00:00:04,000 --> 00:00:05,000\nAnn: Fine.\n";
     let source = read(Format::Srt, srt.as_bytes()).unwrap();
     let speakers: Vec<&str> = source.cues.iter().map(|cue| cue.speaker.as_deref().unwrap()).collect();
     assert_eq!(speakers, ["Ann", "Ann", "Bob", "Ann"]);

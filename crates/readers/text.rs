@@ -125,8 +125,11 @@ pub fn is_list_item(line: &str) -> bool {
 /// item.
 pub fn heading_level(line: &str) -> Option<u8> {
     static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"^(?:(\d{1,2}(?:\.\d{1,2}){1,4})\.?|(\d{1,2})|(?i:(?:section|chapter|annex|appendix|part) [0-9A-Z]{1,3}[.:]?))\s+\p{Lu}")
-            .ok()
+        Regex::new(concat!(
+            r"^(?:(\d{1,2}(?:\.\d{1,2}){1,4})\.?|(\d{1,2})|(?i:(?:section|chapter|annex|appendix|",
+            r"part) [0-9A-Z]{1,3}[.:]?))\s+\p{Lu}"
+        ))
+        .ok()
     });
     let found = NUMBERED.as_ref()?.captures(line)?;
     if !reads_like_a_title(line) {

@@ -1,7 +1,7 @@
 //! Transcribes a sound window by window.
 //!
-//! A window begins where speech begins and is at most 30 s long for the recogniser. It ends in a pause where there is one, so that no word is
-//! cut; else where the recogniser's last complete segment ends.
+//! A window begins where speech begins and is at most 30 s long for the recogniser. It ends in a pause where there is
+//! one, so that no word is cut; else where the recogniser's last complete segment ends.
 
 use std::fs::File;
 

@@ -308,7 +308,9 @@ mod tests {
         let text = written(vec![]).unwrap();
         let body = json!({"jobId": "x", "sources": [
             {"id": "a", "kind": "document", "name": "a.txt", "text": "It must ring."},
-            {"id": "b", "kind": "RECORDING", "name": "Talk", "segments": [{"startMs": 0, "endMs": 9, "speaker": "Ada", "text": "It must stop."}]},
+            {"id": "b", "kind": "RECORDING", "name": "Talk", "segments": [
+                {"startMs": 0, "endMs": 9, "speaker": "Ada", "text": "It must stop."},
+            ]},
             {"id": "c", "kind": "DOCUMENT", "name": "c.md", "content": text},
             {"id": "d", "kind": "DOCUMENT", "name": "d.pdf", "unreadable": {"code": "Torn", "message": "It is torn."}},
         ]});

@@ -70,7 +70,7 @@ pub struct Compared {
     pub idle_kib: u64,
 }
 
-/// The servers of `tests/beside`, with their packages, in a folder of their own.
+/// The servers of `tests/figures`, with their packages, in a folder of their own.
 pub struct Servers(tempfile::TempDir);
 
 impl Servers {

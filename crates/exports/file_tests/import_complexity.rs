@@ -110,7 +110,8 @@ fn object(identifier: &str, kind: &str, values: &str) -> String {
 
 fn object_type(identifier: &str, attributes: &str) -> String {
     format!(
-        "<SPEC-OBJECT-TYPE IDENTIFIER=\"{identifier}\" LONG-NAME=\"Requirement\"><SPEC-ATTRIBUTES>{attributes}</SPEC-ATTRIBUTES></SPEC-OBJECT-TYPE>"
+        "<SPEC-OBJECT-TYPE IDENTIFIER=\"{identifier}\" \
+            LONG-NAME=\"Requirement\"><SPEC-ATTRIBUTES>{attributes}</SPEC-ATTRIBUTES></SPEC-OBJECT-TYPE>"
     )
 }
 

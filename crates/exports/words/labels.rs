@@ -61,7 +61,8 @@ labels! {
     Confidence: "Confidence", "درجة الثقة", "Konfidenz";
     Status: "Status", "الحالة", "Status";
     Suspect: "Suspect", "مشكوك فيه", "Zweifelhaft";
-    SuspectNote: "Something it depends on has changed since its approval.", "تغيّر شيء يعتمد عليه بعد اعتماده.", "Etwas, wovon es abhängt, hat sich seit der Freigabe geändert.";
+    SuspectNote: "Something it depends on has changed since its approval.",
+        "تغيّر شيء يعتمد عليه بعد اعتماده.", "Etwas, wovon es abhängt, hat sich seit der Freigabe geändert.";
     QualityIssues: "Quality issues", "ملاحظات الجودة", "Qualitätsmängel";
     QualityScore: "Quality score", "درجة الجودة", "Qualitätswert";
     DuplicateOf: "Duplicate of", "مكرر من", "Duplikat von";

@@ -13,12 +13,19 @@ use super::speakers::Speakers;
 
 /// Verbs for work that people take on, as opposed to what the product does.
 const WORK: &str = concat!(
-    r"(send|ask|clarify|check|get|prepare|write|draft|share|visit|count|call|phone|ring|set up|organi[sz]e|arrange|book|find|follow up|schedule|update|create|review|talk|speak|look|",
-    r"make|collect|contact|provide|put together|draw|e-?mail|mail|invite|test|try|measure|compare|read|list|estimate|calculate|order|buy|present|report|sketch|design|document|summari[sz]e|",
-    r"circulate|forward|deliver|bring|confirm|investigate|research|analy[sz]e|discuss|meet|sort|gather|translate|fix|install|upload|publish|print|show|name|go|take|do|finish|complete|handle|work)"
+    r"(send|ask|clarify|check|get|prepare|write|draft|share|visit|count|call|phone|ring|set up|organi[sz]e|",
+    r"arrange|book|find|follow up|schedule|update|create|review|talk|speak|look|",
+    r"make|collect|contact|provide|put together|draw|e-?mail|mail|invite|test|try|measure|compare|read|",
+    r"list|estimate|calculate|order|buy|present|report|sketch|design|document|summari[sz]e|",
+    r"circulate|forward|deliver|bring|confirm|investigate|research|analy[sz]e|discuss|meet|sort|gather|",
+    r"translate|fix|install|upload|publish|print|show|name|go|take|do|finish|complete|handle|work)"
 );
 /// Verbs for work with a result: a promise to do it is an action item even without a date.
-const DELIVERY: &str = r"(send|ask|clarify|prepare|write up|draft|visit|set up|organi[sz]e|arrange|find out|follow up|schedule|talk to|speak to|look into|contact|put together|investigate|circulate|forward|invite|estimate|summari[sz]e)";
+const DELIVERY: &str = concat!(
+    r"(send|ask|clarify|prepare|write up|draft|visit|set up|organi[sz]e|arrange|find out|follow up|schedule|",
+    r"talk to|speak to|look into|contact|put together|investigate|circulate|forward|invite|estimate|",
+    r"summari[sz]e)"
+);
 
 pub(super) static PROMISE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(
@@ -34,8 +41,11 @@ static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
 });
 static DUE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(by|until|before|no later than|due) (the |this |next |our |end of |the end of |tomorrow|\d|monday|tuesday|wednesday|thursday|friday|january|february|march|april|june|july|",
-        r"august|september|october|november|december)|\b(tomorrow|tonight|next (week|month|monday|tuesday|wednesday|thursday|friday)|this (week|afternoon)|in the same meeting|on (the )?(\d|monday|tuesday|wednesday|thursday|friday))\b"
+        r"\b(by|until|before|no later than|due) (the |this |next |our |end of |the end of |tomorrow|\d|",
+        r"monday|tuesday|wednesday|thursday|friday|january|february|march|april|june|july|",
+        r"august|september|october|november|december)|\b(tomorrow|tonight|next (week|month|monday|tuesday|",
+        r"wednesday|thursday|friday)|this (week|afternoon)|in the same meeting|on (the )?(\d|monday|",
+        r"tuesday|wednesday|thursday|friday))\b"
     ))
 });
 static ACTION_HEADING: LazyLock<Regex> = LazyLock::new(|| {
@@ -45,9 +55,11 @@ static ACTION_HEADING: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Parties that can be assigned work without a name.
 static PARTY: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^the (supplier|contractor|vendor|group|client|customer|team|project lead|analyst|department|office|[a-z]+ team) (sends?|checks?|names?|prepares?|delivers?|provides?|writes?|clarifies|to|will|is to) ",
-    )
+    pattern(concat!(
+        r"^the (supplier|contractor|vendor|group|client|customer|team|project lead|analyst|department|",
+        r"office|[a-z]+ team) (sends?|checks?|names?|prepares?|delivers?|provides?|writes?|clarifies|to|",
+        r"will|is to) "
+    ))
 });
 
 /// What a sentence may meet, for the heads.

@@ -16,31 +16,102 @@ const IMPERATIVE: &str =
 
 /// Orders, each behind the place where an imperative can begin.
 const ORDERS: [&str; 9] = [
-    r"(?:ignore|disregard|forget|override|bypass|do not follow|stop following)(?: \w+){0,3}? (?:previous|prior|above|earlier|preceding|foregoing|former|other|original|all|any|your|these|those|the)(?: \w+){0,3}? ?(?:instructions?|prompts?|directives|guidelines|safeguards|safety rules|system rules|training)\b",
-    r"(?:reveal|print|show|repeat|output|leak|disclose|give)(?: me| us)? (?:your|the)(?: \w+){0,2} (?:system prompt|prompt|hidden instructions|initial instructions|instructions you)\b",
-    r"you are (?:now|no longer|from now on) (?:an? |the |acting|operating|free (?:of|from|to)|in (?:developer|debug|admin|administrator|god|maintenance|unrestricted|test) mode|bound)",
-    r"(?:act|behave|respond|pretend|roleplay|role-play) as (?:if you (?:were|are) |though you (?:were|are) )?(?:an? |the )?(?:\w+ ){0,3}(?:assistant|ai|language model|chatbot|bot|administrator|root|dan|expert system)\b",
-    r"(?:respond|reply|answer|output|say)(?: only| exactly| just| nothing but)+ (?:with |the (?:word|text|phrase|string) |the following|json|yes\b|no\b|ok\b)",
-    r"do not (?:tell|inform|alert|warn|notify) (?:the |any )?(?:users?|readers?|humans?|reviewers?|people)\b.*\b(?:this|these|it|that you)\b",
-    r"(?:when|while|before|after) (?:you (?:are )?)?(?:summari[sz](?:e|ing)|analy[sz](?:e|ing)|process(?:ing)?|pars(?:e|ing)|read(?:ing)?|extract(?:ing)?)(?: from)? (?:this|the) (?:document|text|file|page|transcript|message|specification|mail|e-?mail|requirements)\b.*, (?:please )?(?:add|create|insert|include|list|report|record|mark|flag|rate|set|treat|approve|delete|drop|remove|omit|skip|ignore|write|say|output|state|do not|don't|always|never)\b",
-    r"(?:add|create|insert|include|list|report|record|extract|mark|flag|rate|set|treat|approve|delete|drop|remove|omit|skip|put|write|state|mention|leave)\b.*\b(?:in|from|to|of|into|out of) your (?:output|summary|extraction|response|analysis|result|results|json)\b",
-    r"(?:send|post|upload|forward|e-?mail|exfiltrate|transmit) (?:all|the|any|every|this|your)\b.*\b(?:conversation|context|system prompt|api keys?|credentials|passwords|secrets|contents? of (?:this|the) (?:document|conversation|chat))\b.*\bto\b",
+    concat!(
+        r"(?:ignore|disregard|forget|override|bypass|do not follow|stop following)(?: \w+){0,3}? (?:previous|",
+        r"prior|above|earlier|preceding|foregoing|former|other|original|all|any|your|these|those|",
+        r"the)(?: \w+){0,3}? ?(?:instructions?|prompts?|directives|guidelines|safeguards|safety rules|",
+        r"system rules|training)\b"
+    ),
+    concat!(
+        r"(?:reveal|print|show|repeat|output|leak|disclose|give)(?: me| us)? (?:your|",
+        r"the)(?: \w+){0,2} (?:system prompt|prompt|hidden instructions|initial instructions|",
+        r"instructions you)\b"
+    ),
+    concat!(
+        r"you are (?:now|no longer|from now on) (?:an? |the |acting|operating|free (?:of|from|to)|",
+        r"in (?:developer|debug|admin|administrator|god|maintenance|unrestricted|test) mode|bound)"
+    ),
+    concat!(
+        r"(?:act|behave|respond|pretend|roleplay|role-play) as (?:if you (?:were|are) |though you (?:were|",
+        r"are) )?(?:an? |the )?(?:\w+ ){0,3}(?:assistant|ai|language model|chatbot|bot|administrator|root|dan|",
+        r"expert system)\b"
+    ),
+    concat!(
+        r"(?:respond|reply|answer|output|say)(?: only| exactly| just| nothing but)+ (?:with |the (?:word|text|",
+        r"phrase|string) |the following|json|yes\b|no\b|ok\b)"
+    ),
+    concat!(
+        r"do not (?:tell|inform|alert|warn|notify) (?:the |any )?(?:users?|readers?|humans?|reviewers?|",
+        r"people)\b.*\b(?:this|these|it|that you)\b"
+    ),
+    concat!(
+        r"(?:when|while|before|after) (?:you (?:are )?)?(?:summari[sz](?:e|ing)|analy[sz](?:e|ing)|",
+        r"process(?:ing)?|pars(?:e|ing)|read(?:ing)?|extract(?:ing)?)(?: from)? (?:this|the) (?:document|text|",
+        r"file|page|transcript|message|specification|mail|e-?mail|requirements)\b.*, (?:please )?(?:add|create|",
+        r"insert|include|list|report|record|mark|flag|rate|set|treat|approve|delete|drop|remove|omit|skip|",
+        r"ignore|write|say|output|state|do not|don't|always|never)\b"
+    ),
+    concat!(
+        r"(?:add|create|insert|include|list|report|record|extract|mark|flag|rate|set|treat|approve|delete|drop|",
+        r"remove|omit|skip|put|write|state|mention|leave)\b.*\b(?:in|from|to|of|into|out of) your (?:output|",
+        r"summary|extraction|response|analysis|result|results|json)\b"
+    ),
+    concat!(
+        r"(?:send|post|upload|forward|e-?mail|exfiltrate|transmit) (?:all|the|any|every|this|",
+        r"your)\b.*\b(?:conversation|context|system prompt|api keys?|credentials|passwords|secrets|",
+        r"contents? of (?:this|the) (?:document|conversation|chat))\b.*\bto\b"
+    ),
 ];
 
 /// Who is addressed, at the start of a sentence: “Note to the AI:”.
 const ADDRESSES: [&str; 2] = [
-    r"(?:attention|note|notice|message|instructions?|instruction for|dear|hey|hello|hi|important|important note|reminder|psa)?[ :,!]*(?:to |for )?(?:the |any |all |every |our |whichever )*(?:[a-z-]+ ){0,2}?(?:ai|a\.i\.|llms?|large language models?|language models?|chat ?gpt|gpt(?:-?\d\w*)?|copilot|gemini|chatbot|ai (?:assistants?|agents?|models?|systems?|readers?|tools?|reviewers?|parsers?|summari[sz]ers?)|automated (?:readers?|agents?|tools?|reviewers?|analysers?|analyzers?|summari[sz]ers?)|machine readers?|summari[sz]ers?)(?: (?:that|which|who|reading|processing|analy[sz]ing|summari[sz]ing|parsing)[^:,]{0,60})?\s*[:,!–—]",
-    r"(?:attention|note|notice|message|instructions?|dear|hey|important)[ :,!]+(?:to |for )?(?:the |any |all )*(?:assistants?|models?|agents?|bots?|machines?|systems?)(?: (?:that|which|who|reading|processing|analy[sz]ing|summari[sz]ing|parsing)[^:,]{0,60})?\s*[:,!–—]",
+    concat!(
+        r"(?:attention|note|notice|message|instructions?|instruction for|dear|hey|hello|hi|important|",
+        r"important note|reminder|psa)?[ :,!]*(?:to |for )?(?:the |any |all |every |our |",
+        r"whichever )*(?:[a-z-]+ ){0,2}?(?:ai|a\.i\.|llms?|large language models?|language models?|chat ?gpt|",
+        r"gpt(?:-?\d\w*)?|copilot|gemini|chatbot|ai (?:assistants?|agents?|models?|systems?|readers?|tools?|",
+        r"reviewers?|parsers?|summari[sz]ers?)|automated (?:readers?|agents?|tools?|reviewers?|analysers?|",
+        r"analyzers?|summari[sz]ers?)|machine readers?|summari[sz]ers?)(?: (?:that|which|who|reading|",
+        r"processing|analy[sz]ing|summari[sz]ing|parsing)[^:,]{0,60})?\s*[:,!–—]"
+    ),
+    concat!(
+        r"(?:attention|note|notice|message|instructions?|dear|hey|important)[ :,!]+(?:to |for )?(?:the |any |",
+        r"all )*(?:assistants?|models?|agents?|bots?|machines?|systems?)(?: (?:that|which|who|reading|",
+        r"processing|analy[sz]ing|summari[sz]ing|parsing)[^:,]{0,60})?\s*[:,!–—]"
+    ),
 ];
 
 /// Marks of an address wherever they stand.
 const MARKS: [&str; 6] = [
-    r"<\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|eot_id)\|>|\[/?inst\]|<</?sys>>|</?(?:system|system_prompt|assistant_instructions)>",
-    r"^\W*(?:system|admin|developer|root)(?: (?:prompt|message|instructions?|override))?: (?:you|ignore|disregard|do|from|all|new|the following|override|mark|add|set|delete|approve)\b|^\W*(?:begin|new|updated) (?:system )?(?:prompt|instructions)\b",
-    r"\b(?:ai|llm|language model|assistant|model|chatbot|agent|tool|program|software|automated \w+|whoever|whatever|anyone)s? (?:that |who |which )?(?:is )?(?:reads?|reading|processes|processing|analy[sz](?:es|ing)|summari[sz](?:es|ing)|parses|parsing) (?:this|these)\b",
-    r"\bif you(?:'re| are) an? (?:\w+ )?(?:ai|artificial intelligence|llm|language model|chatbot|machine|bot|automated \w+|assistant)\b|\bas an ai(?: language model| assistant| model)?, (?:you|your|please|ignore|do|output|respond|always|never|add|mark)\b",
-    r"\byour (?:new |real |only |true |actual )(?:task|instructions?|goal|job|purpose|objective) (?:is|are)\b|\byour (?:system prompt|training data|instructions from the developer)\b",
-    r"ignoriere? (?:bitte )?(?:alle |sämtliche |die |deine )*(?:vorherigen|bisherigen|obigen|vorigen|früheren|anderen)? ?(?:anweisungen|instruktionen|befehle|vorgaben)|ignore[zr]? (?:toutes )?(?:les|tes|vos) instructions|ignora(?:re)? (?:todas |tutte )?(?:las|le|tus) (?:instrucciones|istruzioni)|تجاهل(?:وا)? (?:جميع |كل |كافة )?(?:التعليمات|الأوامر|الإرشادات)",
+    concat!(
+        r"<\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|eot_id)\|>|\[/?inst\]|<</?sys>>|",
+        r"</?(?:system|system_prompt|assistant_instructions)>"
+    ),
+    concat!(
+        r"^\W*(?:system|admin|developer|root)(?: (?:prompt|message|instructions?|override))?: (?:you|ignore|",
+        r"disregard|do|from|all|new|the following|override|mark|add|set|delete|approve)\b|^\W*(?:begin|new|",
+        r"updated) (?:system )?(?:prompt|instructions)\b"
+    ),
+    concat!(
+        r"\b(?:ai|llm|language model|assistant|model|chatbot|agent|tool|program|software|automated \w+|whoever|",
+        r"whatever|anyone)s? (?:that |who |which )?(?:is )?(?:reads?|reading|processes|processing|",
+        r"analy[sz](?:es|ing)|summari[sz](?:es|ing)|parses|parsing) (?:this|these)\b"
+    ),
+    concat!(
+        r"\bif you(?:'re| are) an? (?:\w+ )?(?:ai|artificial intelligence|llm|language model|chatbot|machine|",
+        r"bot|automated \w+|assistant)\b|\bas an ai(?: language model| assistant| model)?, (?:you|your|please|",
+        r"ignore|do|output|respond|always|never|add|mark)\b"
+    ),
+    concat!(
+        r"\byour (?:new |real |only |true |actual )(?:task|instructions?|goal|job|purpose|objective) (?:is|",
+        r"are)\b|\byour (?:system prompt|training data|instructions from the developer)\b"
+    ),
+    concat!(
+        r"ignoriere? (?:bitte )?(?:alle |sämtliche |die |deine )*(?:vorherigen|bisherigen|obigen|vorigen|",
+        r"früheren|anderen)? ?(?:anweisungen|instruktionen|befehle|vorgaben)|ignore[zr]? (?:toutes )?(?:les|",
+        r"tes|vos) instructions|ignora(?:re)? (?:todas |tutte )?(?:las|le|tus) (?:instrucciones|istruzioni)|",
+        r"تجاهل(?:وا)? (?:جميع |كل |كافة )?(?:التعليمات|الأوامر|الإرشادات)"
+    ),
 ];
 
 static ADDRESSED: LazyLock<Regex> = LazyLock::new(|| {

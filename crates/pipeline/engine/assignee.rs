@@ -12,8 +12,12 @@ use super::speakers::Speakers;
 /// "Marcus to collect …", "Priya: draw …", "Helena will write …", "Tomasz Wilk checks …": a name, then the work to do.
 pub static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:\d[\d. ]*|action:? |todo:? |ap:? |to do:? )?@?(\p{L}[\p{L}'-]+(?: \p{L}[\p{L}'-]+)?)(?:: | to | will | is to | is going to | should | shall | takes? care of | agreed to | offered to | promised to | has agreed to | ",
-        r"(?:and \p{L}+ )?(?:sends?|asks?|checks?|writes?|prepares?|collects?|names?|calls?|books?|draws?|delivers?|clarifies|organi[sz]es?|arranges?|reviews?|talks? to|contacts?|finds? out|sets? up|provides?|takes?|makes?|gets?|plans?|counts?|visits?|shows?|tests?) )[a-z0-9]"
+        r"^(?:\d[\d. ]*|action:? |todo:? |ap:? |to do:? )?@?(\p{L}[\p{L}'-]+(?: \p{L}[\p{L}'-]+)?)(?:: |",
+        r" to | will | is to | is going to | should | shall | takes? care of | agreed to | offered to |",
+        r" promised to | has agreed to | ",
+        r"(?:and \p{L}+ )?(?:sends?|asks?|checks?|writes?|prepares?|collects?|names?|calls?|books?|draws?|",
+        r"delivers?|clarifies|organi[sz]es?|arranges?|reviews?|talks? to|contacts?|finds? out|sets? up|",
+        r"provides?|takes?|makes?|gets?|plans?|counts?|visits?|shows?|tests?) )[a-z0-9]"
     ))
 });
 /// "Bea, could you …", "could you …, Bea?"

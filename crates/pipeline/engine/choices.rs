@@ -20,9 +20,10 @@ pub struct Choice {
 
 /// Says that something comes on top of something else.
 static ADDED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(also|too|as well|in addition|additionally|besides|both|either|further|other|another|alternatively|optionally|more|moreover|plus)\b",
-    )
+    pattern(concat!(
+        r"\b(also|too|as well|in addition|additionally|besides|both|either|further|other|another|",
+        r"alternatively|optionally|more|moreover|plus)\b"
+    ))
 });
 
 /// The groups; a member is its words, the first one is its name. Words of two parts are looked for as pairs.

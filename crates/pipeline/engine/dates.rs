@@ -27,9 +27,10 @@ static END_OF_NEXT_WEEK: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bend of n
 static END_OF_MONTH: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\bend of (?:(the|this) month|(next) month|([a-z]{3,9}))(?: (20\d\d))?\b"));
 static SOON: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:(day after tomorrow)|(tomorrow)|(today|tonight|this (?:afternoon|evening|morning)|end of (?:the )?day|eod|close of business|cob))\b",
-    )
+    pattern(concat!(
+        r"\b(?:(day after tomorrow)|(tomorrow)|(today|tonight|this (?:afternoon|evening|morning)|",
+        r"end of (?:the )?day|eod|close of business|cob))\b"
+    ))
 });
 static IN_SOME: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(?:in|within) (?:the next )?(a|one|two|three|four|five|six|ten|\d\d?) (day|week|month)s?\b")

@@ -23,9 +23,10 @@ static OPTION: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// The condition behind the response.
 static TRAILING: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:(?P<unwanted>if|in case|in the event)|(?P<event>when|whenever|upon|as soon as|once|every time)|(?P<state>while|during|as long as)) \w+",
-    )
+    pattern(concat!(
+        r"\b(?:(?P<unwanted>if|in case|in the event)|(?P<event>when|whenever|upon|as soon as|once|",
+        r"every time)|(?P<state>while|during|as long as)) \w+"
+    ))
 });
 
 /// Returns the pattern of a statement; `None` if it has none, as wishes in talk have.

@@ -13,19 +13,23 @@ use super::lexicon::pattern;
 /// Headings under which nothing is required, at any depth.
 static HEADING_OF_NO_DEMAND: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(definitions?|terms|glossary|abbreviations?|acronyms?|terminology|references|bibliography|(table of )?contents|revision history|",
+        r"\b(definitions?|terms|glossary|abbreviations?|acronyms?|terminology|references|bibliography|",
+        r"(table of )?contents|revision history|",
         r"document history|about this document|how to read|reading guide|copyright|disclaimer|legal notice|legal terms|liability and law|",
         r"submission of (tenders|bids)|tendering procedure|award( criteria)?|selection criteria|suitability|terms of (payment|contract)|",
         r"payment terms|conditions of contract|general terms|declaration of|instructions? to (tenderers|bidders)|",
-        r"(current|present|existing) (situation|systems?|state|process(es)?|practice)|as[- ]is|out of scope|not in scope|exclusions?|non-goals?|",
-        r"what it does not do|not part of (this|the)|earlier attempts?)\b|^(\d[\d.]* )?(background|history|legacy|procedure.*)$|\bform [a-z]:"
+        r"(current|present|existing) (situation|systems?|state|process(es)?|practice)|as[- ]is|",
+        r"out of scope|not in scope|exclusions?|non-goals?|",
+        r"what it does not do|not part of (this|the)|earlier attempts?)\b|^(\d[\d.]* )?(background|history|",
+        r"legacy|procedure.*)$|\bform [a-z]:"
     ))
 });
 
 static BOILERPLATE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(all rights reserved|all rights in this|copyright|confidential|passed on to third parties|page \d+ of \d+|",
-        r"without (the )?prior written|printed on \d|(this|the) e-?mail (is|and|may|was)|intended (solely |only )?for the|unsubscribe|sent from my|",
+        r"without (the )?prior written|printed on \d|(this|the) e-?mail (is|and|may|was)|intended (solely |",
+        r"only )?for the|unsubscribe|sent from my|",
         r"before (you print|printing)|registered office|do not reply|if you have received|if you are not the)\b|©|\.{5,}"
     ))
 });
@@ -55,48 +59,57 @@ static PROCEDURE: LazyLock<Regex> = LazyLock::new(|| {
 /// The past, whatever the verb.
 static PAST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(used to be|back then|at first i|i thought|the (old|legacy|previous|former) (system|application|software|solution|tool|process|one)|",
+        r"\b(used to be|back then|at first i|i thought|the (old|legacy|previous|former) (system|",
+        r"application|software|solution|tool|process|one)|",
         r"(was|were) (not )?(able|supposed|required|expected) to|had to|should have|must have been|required that|asked for)\b"
     ))
 });
 /// The past, unless the sentence has a binding verb.
 static PAST_PERHAPS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(previously|formerly|in the past|last (year|month)|years ago|in (19|20)\d\d|(current|existing|present) (system|application|software|solution)|today)\b",
-    )
+    pattern(concat!(
+        r"\b(previously|formerly|in the past|last (year|month)|years ago|in (19|20)\d\d|(current|existing|",
+        r"present) (system|application|software|solution)|today)\b"
+    ))
 });
 static BINDING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(shall|must|should|has to|have to)\b"));
 
 /// Former wishes that were dropped.
 static DROPPED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(was|were|has been|have been|is|are) (\w+ )?(dropped|rejected|abandoned|withdrawn|given up|taken off the list)\b|\bno longer (needed|wanted|required|planned)\b",
-    )
+    pattern(concat!(
+        r"\b(was|were|has been|have been|is|are) (\w+ )?(dropped|rejected|abandoned|withdrawn|given up|",
+        r"taken off the list)\b|\bno longer (needed|wanted|required|planned)\b"
+    ))
 });
 
 /// Work on the project or personal communication, as opposed to a requirement on the product.
 static PROJECT_WORK: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(we|i|you|they|somebody|someone)('d| would)? (really |still |also |just |all |both )?(should|must|have to|has to|need to|ought to|want to|like to|love to) (still |also |first )?",
-        r"(meet|discuss|talk|ask|decide|agree|check|clarify|plan|schedule|wait|think|look|find out|contact|call|invite|prepare|hear|say|know|thank|apologi[sz]e|",
-        r"settle|go (on|through|back)|start|begin|stop|postpone|remind|point out|add that|come back|get back|mention|make sure|be honest)\b|",
-        r"\byou (should|must|need to|have to|will need)\b|\bi (need|want) [^.]{0,60}\b(by (monday|tuesday|wednesday|thursday|friday|tomorrow|the end of|\d)|from you)\b|",
+        r"\b(we|i|you|they|somebody|someone)('d| would)? (really |still |also |just |all |both )?(should|",
+        r"must|have to|has to|need to|ought to|want to|like to|love to) (still |also |first )?",
+        r"(meet|discuss|talk|ask|decide|agree|check|clarify|plan|schedule|wait|think|look|find out|contact|",
+        r"call|invite|prepare|hear|say|know|thank|apologi[sz]e|",
+        r"settle|go (on|through|back)|start|begin|stop|postpone|remind|point out|add that|come back|",
+        r"get back|mention|make sure|be honest)\b|",
+        r"\byou (should|must|need to|have to|will need)\b|\bi (need|want) [^.]{0,60}\b(by (monday|tuesday|",
+        r"wednesday|thursday|friday|tomorrow|the end of|\d)|from you)\b|",
         r"\b(looking forward|kind regards|best regards|let me know|feel free|happy to|thanks|thank you)\b"
     ))
 });
 
 /// Opinions and demands of others that the sentence reports.
 static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(study|survey|experts?|report|some|many|most|few|out of \w+|letter|critics) (\w+ ){0,5}(think|thinks|found|finds|find|believe|believes|say|says|claim|claims|feel|suggests?|shows?) that\b",
-    )
+    pattern(concat!(
+        r"\b(study|survey|experts?|report|some|many|most|few|out of \w+|letter|critics) (\w+ ){0,5}(think|",
+        r"thinks|found|finds|find|believe|believes|say|says|claim|claims|feel|suggests?|shows?) that\b"
+    ))
 });
 
 /// A negated need: nothing is required.
 static NEEDLESS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(doesn't|don't|didn't|does not|do not|did not|needn't|need not|no longer) (have|need|needs) (to|a|an|any)\b|\bneed not\b|\bno need (to|for)\b",
-    )
+    pattern(concat!(
+        r"\b(doesn't|don't|didn't|does not|do not|did not|needn't|need not|no longer) (have|need|",
+        r"needs) (to|a|an|any)\b|\bneed not\b|\bno need (to|for)\b"
+    ))
 });
 
 /// Quotations.
@@ -106,9 +119,12 @@ static QUOTED: LazyLock<Regex> =
 /// Phrases in speech that require nothing of the product: guesses, stories, half sentences, unnamed persons.
 static IDLE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(somebody|someone) (really )?(should|has to|must|needs to|would)|\bsomebody should|('d|would) have to\b|\byou (have|need) to\b|",
-        r"^(and |so |but )*(then (a|we|i|they|the|you)\b|because\b|in the last|at first|so today|today)|\.\.\.|…|\bit must be the (only|last|first|best)\b|",
-        r"\b(need|want|like) (it|them|that|this|him|her)\b( too| as well)?[.,!]?$|\bwhere we'd need|\bcan't know|\bi'll (let|be|do|have)\b|",
+        r"\b(somebody|someone) (really )?(should|has to|must|needs to|would)|\bsomebody should|('d|",
+        r"would) have to\b|\byou (have|need) to\b|",
+        r"^(and |so |but )*(then (a|we|i|they|the|you)\b|because\b|in the last|at first|so today|today)|",
+        r"\.\.\.|…|\bit must be the (only|last|first|best)\b|",
+        r"\b(need|want|like) (it|them|that|this|him|her)\b( too| as well)?[.,!]?$|\bwhere we'd need|",
+        r"\bcan't know|\bi'll (let|be|do|have)\b|",
         r"\bthey('ve| have) got\b|\bit's (not that )?(easy|hard)\b"
     ))
 });
@@ -123,9 +139,12 @@ static SMALL_TALK: LazyLock<Regex> = LazyLock::new(|| {
 /// The meeting itself or what the speaker does in it.
 static ABOUT_THE_MEETING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(write (that|this|it) down|wrote (that|this|it) down|(want|like|love|need|have) to (talk|go through|go back|come back|begin|start|move on|ask|look at|discuss|hear|say)|let me (talk|ask|check|think|say|sum|put)|what i'd like today|",
+        r"\b(write (that|this|it) down|wrote (that|this|it) down|(want|like|love|need|have) to (talk|",
+        r"go through|go back|come back|begin|start|move on|ask|look at|discuss|hear|say)|let me (talk|ask|",
+        r"check|think|say|sum|put)|what i'd like today|",
         r"i (need|want|have) to (look|check|think|ask|go|leave|say|be honest)|i must (say|admit)|i have to (say|admit|go|leave|run)|",
-        r"today is the|next (item|point|topic) on|agenda|put it on the list|on the list of|i should (say|mention)|we should (talk|move|start|begin|stop)|",
+        r"today is the|next (item|point|topic) on|agenda|put it on the list|on the list of|i should (say|",
+        r"mention)|we should (talk|move|start|begin|stop)|",
         r"we need a (figure|number|break)|do we (have|need) to|we have to (stop|move on|hurry|be quick))\b"
     ))
 });
@@ -137,7 +156,8 @@ static PERSONAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(i|we|let's|i'm|
 static RETRACTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(scratch that|scrap (that|it)|forget (that|it|about it)|never ?mind|i take (it|that) back|take that back|strike that|",
-        r"leave (it|that) out|silly idea|stupid idea|just a thought|no, let's (not|say it|wait)|let's not|not needed after all|drop (that|it)|",
+        r"leave (it|that) out|silly idea|stupid idea|just a thought|no, let's (not|say it|wait)|let's not|",
+        r"not needed after all|drop (that|it)|",
         r"we don't need (that|it)|don't need that|i'm joking|i was (just )?joking|only joking|just kidding|cancel that|on second thought)\b"
     ))
 });

@@ -11,7 +11,9 @@ use super::lexicon::{CRITICAL, MAY, MUST, SHOULD, WILL, pattern};
 
 static CONSTRAINT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(must not exceed|budget|euro|eur|dollars?|cost of|within the european union|of the european union|member states|in writing|destroyed|open format|end of the contract|comply with|compliant|in compliance|in accordance with|conform to|",
+        r"\b(must not exceed|budget|euro|eur|dollars?|cost of|within the european union|",
+        r"of the european union|member states|in writing|destroyed|open format|end of the contract|",
+        r"comply with|compliant|in compliance|in accordance with|conform to|",
         r"iso \d+|iso/iec|hl7|fhir|gdpr|certificate|license[ds]?|licence|written in|programming language|go live|",
         r"deadline|no later than|only (be used|telephone|on)|third parties|run (in|on) (the )?(two |all )?(browsers?|windows|linux)|",
         r"hosted (in|on)|(java|python|oracle|postgresql|sql server|windows|linux|unix)|must never be used)\b"
@@ -33,22 +35,42 @@ static QUALITIES: LazyLock<Vec<(QualityCategory, Regex, Regex)>> = LazyLock::new
     let table = [
         (
             Q::Security,
-            r"\b(encrypt\w*|authenticat\w*|authoris\w*|authoriz\w*|password|two factors?|sign in|security|secure\w*|privacy|access (to|control|rights)|audit|protected|attack\w*|session ends|allowed to (open|see)|records of access|code by text|confidential\w*|permissions?|unauthori[sz]ed|intrusion|firewall|certificate)\b",
+            concat!(
+                r"\b(encrypt\w*|authenticat\w*|authoris\w*|authoriz\w*|password|two factors?|sign in|security|",
+                r"secure\w*|privacy|access (to|control|rights)|audit|protected|attack\w*|session ends|",
+                r"allowed to (open|see)|records of access|code by text|confidential\w*|permissions?|",
+                r"unauthori[sz]ed|intrusion|firewall|certificate)\b"
+            ),
             r"\b(security|privacy|data protection|access)\b",
         ),
         (
             Q::PerformanceEfficiency,
-            r"\b(seconds|\d seconds?|milliseconds?|ms|response time|respond within|throughput|latency|at the same time|concurrent\w*|simultaneous\w*|per (second|minute|hour|day)|performance|fast|faster|quickly|speed|load|kilobytes?|megabytes?|capacity|scal\w+|users at work|memory|cpu|bandwidth)\b",
+            concat!(
+                r"\b(seconds|\d seconds?|milliseconds?|ms|response time|respond within|throughput|latency|",
+                r"at the same time|concurrent\w*|simultaneous\w*|per (second|minute|hour|day)|performance|fast|",
+                r"faster|quickly|speed|load|kilobytes?|megabytes?|capacity|scal\w+|users at work|memory|cpu|",
+                r"bandwidth)\b"
+            ),
             r"\b(performance|speed|capacity|load|efficiency|scalability)\b",
         ),
         (
             Q::Reliability,
-            r"\b(available \d|availability|downtime|uptime|failures?|faults?|recover\w*|backups?|restore[ds]?|redundan\w+|back within|crash\w*|fail-?over|reliab\w+|system is down|disaster|24/7|7 days|24 hours (per|a) day|maintenance is to take place|without access|percent of the (service|time))\b",
+            concat!(
+                r"\b(available \d|availability|downtime|uptime|failures?|faults?|recover\w*|backups?|",
+                r"restore[ds]?|redundan\w+|back within|crash\w*|fail-?over|reliab\w+|system is down|disaster|",
+                r"24/7|7 days|24 hours (per|a) day|maintenance is to take place|without access|",
+                r"percent of the (service|time))\b"
+            ),
             r"\b(availability|reliability|continuity|service level|operation)\b",
         ),
         (
             Q::Usability,
-            r"\b(easy|ease of use|intuitive\w*|usab\w+|user-friendly|accessib\w+|training|manual|documentation|help|languages?|available in (english|\w+)|blind|wcag|level aa|half a day|look and feel|colou?rs?|fonts?|readab\w+|screen of|hours of practice|learn\w*|understandab\w*|appearance)\b",
+            concat!(
+                r"\b(easy|ease of use|intuitive\w*|usab\w+|user-friendly|accessib\w+|training|manual|",
+                r"documentation|help|languages?|available in (english|\w+)|blind|wcag|level aa|half a day|",
+                r"look and feel|colou?rs?|fonts?|readab\w+|screen of|hours of practice|learn\w*|",
+                r"understandab\w*|appearance)\b"
+            ),
             r"\b(usability|accessibility|training|ergonomics|user interface|look and feel)\b",
         ),
         (
@@ -58,7 +80,10 @@ static QUALITIES: LazyLock<Vec<(QualityCategory, Regex, Regex)>> = LazyLock::new
         ),
         (
             Q::Maintainability,
-            r"\b(maintainab\w+|maintenance window|modular\w*|source code|unit tests?|test coverage|updates?|upgrade[ds]?|coding (standards?|conventions?)|code review|configurab\w+ without)\b",
+            concat!(
+                r"\b(maintainab\w+|maintenance window|modular\w*|source code|unit tests?|test coverage|",
+                r"updates?|upgrade[ds]?|coding (standards?|conventions?)|code review|configurab\w+ without)\b"
+            ),
             r"\b(maintainability|maintenance|support)\b",
         ),
         (

@@ -25,23 +25,58 @@ macro_rules! patterns {
 
 patterns! {
     /// Binding modals and their phrases.
-    MUST = r"\b(shall|must|mustn't|has to|have to (b[a-z]+|c[a-z]+|[ae-z][a-z]*|d[a-np-z]\w*)|needs? to|is to|are to|(is|are) (not |no longer |only )?(required|allowed|permitted|forbidden|limited|restricted) to|is allowed|is limited to|are limited to|mandatory|may (only|not|never)|can only|can't accept|cannot be|only .{3,60} may|is responsible for|will be required)\b";
+    MUST = concat!(
+        r"\b(shall|must|mustn't|has to|have to (b[a-z]+|c[a-z]+|[ae-z][a-z]*|d[a-np-z]\w*)|needs? to|is to|",
+        r"are to|(is|are) (not |no longer |only )?(required|allowed|permitted|forbidden|limited|restricted) to|",
+        r"is allowed|is limited to|are limited to|mandatory|may (only|not|never)|can only|can't accept|",
+        r"cannot be|only .{3,60} may|is responsible for|will be required)\b"
+    );
     SHOULD = r"\b(should|shouldn't|ought to|recommended|desirable|expected to)\b";
     MAY = r"\b(may|could|might|nice to have|nice-to-have|optional|optionally|would be (good|nice|great|helpful))\b";
-    CRITICAL = r"\b(critical|vital|crucial|safety[- ]critical|life[- ]threatening|under no circumstances|absolutely|at all costs|showstopper|show stopper)\b";
+    CRITICAL = concat!(
+        r"\b(critical|vital|crucial|safety[- ]critical|life[- ]threatening|under no circumstances|absolutely|",
+        r"at all costs|showstopper|show stopper)\b"
+    );
     WILL = r"\b(will|won't)\b";
     /// A capability without a modal verb.
-    ABILITY = r"\b(can|able to|ability to|allows?|enables?|supports?|provides?|lets (a|the|users?|patients?)|is possible to|be possible|option to|have access to)\b|\bthere('s| is) an? (button|link|list|field|page|option|report|way)\b";
+    ABILITY = concat!(
+        r"\b(can|able to|ability to|allows?|enables?|supports?|provides?|lets (a|the|users?|patients?)|",
+        r"is possible to|be possible|option to|have access to)\b|\bthere('s| is) an? (button|link|list|field|",
+        r"page|option|report|way)\b"
+    );
     /// A wish in a person's own words.
-    WISH = r"\b(i|we|they|users?|patients?|people|customers?|staff|the group|the desk)('d| would)? (really |also |all |just )?(need|want|like|love|expect|require)s?\b|\bwhat (i|we|they)('d| would)? (really |also )?(need|want|like)\b|\bneeds? (a|an|the|at least|to|some|the same)\b|\bneeds (read|write|full|direct|immediate|quick|easy|regular) [a-z]+\b|\bit would be (good|great|nice|helpful) (if|to)\b|\bwants? to\b|\bis what (i|we) need\b";
+    WISH = concat!(
+        r"\b(i|we|they|users?|patients?|people|customers?|staff|the group|the desk)('d| would)? (really |also |",
+        r"all |just )?(need|want|like|love|expect|require)s?\b|\bwhat (i|we|they)('d| would)? (really |",
+        r"also )?(need|want|like)\b|\bneeds? (a|an|the|at least|to|some|the same)\b|\bneeds (read|write|full|",
+        r"direct|immediate|quick|easy|regular) [a-z]+\b|\bit would be (good|great|nice|helpful) (if|to)\b|",
+        r"\bwants? to\b|\bis what (i|we) need\b"
+    );
     /// The product as the subject of the sentence, doing something in the present or the future.
-    SYSTEM_ACTS = r"^((the|this|each|every|our) )?([a-z0-9-]+ ){0,3}?(system|application|app|software|product|tool|program|server|client|module|database|page|screen|interface|menu|window|website|portal|function)s? (will |also |then |can |may |automatically )*(not )?(be |[a-z]+(s|e|y|d|n|t|w|l|p|k|m|r|h)\b)";
+    SYSTEM_ACTS = concat!(
+        r"^((the|this|each|every|our) )?([a-z0-9-]+ ){0,3}?(system|application|app|software|product|tool|",
+        r"program|server|client|module|database|page|screen|interface|menu|window|website|portal|",
+        r"function)s? (will |also |then |can |may |automatically )*(not )?(be |[a-z]+(s|e|y|d|n|t|w|l|p|k|m|r|",
+        r"h)\b)"
+    );
     /// Passive voice: something is done, without a named actor.
     PASSIVE = r"\b(is|are|be) (\w+ ){0,2}(\w+ed|shown|sent|kept|given|held|set|put|read|written|found|done|made)\b";
     /// Names of computer systems and their parts.
-    SYSTEM = r"\b(system|application|app|solution|software|product|platform|tool|portal|website|site|page|pages|screen|service|server|client|interface|module|component|database|user interface|ui|api|button|list|report|dashboard|calendar|backup|data|report|reports|form|search|link)\b";
-    ACTOR = r"\b(users?|administrators?|admins?|operators?|customers?|clients?|members?|managers?|staff|patients?|nurses?|physicians?|doctors?|clerks?|visitors?|guests?|students?|teachers?|agents?|players?|authors?|editors?|librarians?|guardians?|parents?|colleagues?|practitioners?|secretary|secretaries|somebody|everybody|everyone|people|clinics?|desk)\b";
-    QUESTION_WORD = r"^(and |so |but |then |okay,? |well,? )*(who|what|which|when|where|why|how|is|are|do|does|did|can|could|should|shall|may|will|would|has|have|whose|whether)\b";
+    SYSTEM = concat!(
+        r"\b(system|application|app|solution|software|product|platform|tool|portal|website|site|page|pages|",
+        r"screen|service|server|client|interface|module|component|database|user interface|ui|api|button|list|",
+        r"report|dashboard|calendar|backup|data|report|reports|form|search|link)\b"
+    );
+    ACTOR = concat!(
+        r"\b(users?|administrators?|admins?|operators?|customers?|clients?|members?|managers?|staff|patients?|",
+        r"nurses?|physicians?|doctors?|clerks?|visitors?|guests?|students?|teachers?|agents?|players?|authors?|",
+        r"editors?|librarians?|guardians?|parents?|colleagues?|practitioners?|secretary|secretaries|somebody|",
+        r"everybody|everyone|people|clinics?|desk)\b"
+    );
+    QUESTION_WORD = concat!(
+        r"^(and |so |but |then |okay,? |well,? )*(who|what|which|when|where|why|how|is|are|do|does|did|can|",
+        r"could|should|shall|may|will|would|has|have|whose|whether)\b"
+    );
 }
 
 /// What a sentence may meet, for the heads; binding verbs come first.

@@ -15,10 +15,14 @@ static ROLE_HEAD: LazyLock<Regex> = LazyLock::new(|| {
 /// Nouns for people, beside those of [`ACTOR`] and those with the ending of who does something.
 static PERSON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(user|admin|analyst|architect|assistant|applicant|accountant|agent|attendant|attendee|author|boss|captain|candidate|caregiver|chief|child|",
-        r"citizen|client|coach|colleague|consultant|contact|cook|crew|dba|employee|expert|family|friend|guard|guest|head|host|hr|inspector|intern|",
-        r"lead|lawyer|merchant|mentor|nurse|owner|parent|participant|passenger|patient|peer|people|person|persona|pilot|principal|public|recruit|",
-        r"representative|resident|secretary|somebody|someone|everybody|everyone|anybody|anyone|sponsor|staff|stakeholder|student|team|tenant|trainee|",
+        r"\b(user|admin|analyst|architect|assistant|applicant|accountant|agent|attendant|attendee|author|",
+        r"boss|captain|candidate|caregiver|chief|child|",
+        r"citizen|client|coach|colleague|consultant|contact|cook|crew|dba|employee|expert|family|friend|",
+        r"guard|guest|head|host|hr|inspector|intern|",
+        r"lead|lawyer|merchant|mentor|nurse|owner|parent|participant|passenger|patient|peer|people|person|",
+        r"persona|pilot|principal|public|recruit|",
+        r"representative|resident|secretary|somebody|someone|everybody|everyone|anybody|anyone|sponsor|",
+        r"staff|stakeholder|student|team|tenant|trainee|",
         r"trustee|tutor|vet|vip|volunteer|witness|worker|man|woman|men|women|boy|girl|[a-z]+(man|woman|person|people))s?$"
     ))
 });
@@ -27,12 +31,18 @@ static DOER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(er|or|ist|ian|eer|wri
 /// Things with such an ending.
 static THING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b((?:check|wait|price|play|task|to-?do|wish|guest|packing |mailing )?lists?|\w*(server|computer|printer|scanner|router|browser|folder|container|header|footer|order|number|parameter|identifier|controller|adapter|adaptor|",
-        r"driver|filter|counter|timer|buffer|pointer|sensor|processor|monitor|calculator|generator|vector|error|indicator|actuator|motor|letter|newsletter|",
-        r"reminder|calendar|chapter|register|cluster|layer|center|meter|transformer|paper|wrapper|parser|loader|handler|listener|connector|",
-        r"compiler|interpreter|simulator|emulator|converter|player|explorer|viewer|tracker|marker|slider|picker|placeholder|answer|offer|transfer|",
+        r"\b((?:check|wait|price|play|task|to-?do|wish|guest|packing |mailing )?lists?|\w*(server|computer|",
+        r"printer|scanner|router|browser|folder|container|header|footer|order|number|parameter|identifier|",
+        r"controller|adapter|adaptor|",
+        r"driver|filter|counter|timer|buffer|pointer|sensor|processor|monitor|calculator|generator|vector|",
+        r"error|indicator|actuator|motor|letter|newsletter|",
+        r"reminder|calendar|chapter|register|cluster|layer|center|meter|transformer|paper|wrapper|parser|",
+        r"loader|handler|listener|connector|",
+        r"compiler|interpreter|simulator|emulator|converter|player|explorer|viewer|tracker|marker|slider|",
+        r"picker|placeholder|answer|offer|transfer|",
         r"trigger|factor|color|door|floor|cursor|selector|detector|locator|validator|iterator|operand|integer|character|banner|barrier|",
-        r"other|user interface|power|water|tower|corner|charger|heater|freezer|cooler|boiler|scooter|tractor|trailer|carrier|locker|dispenser)s?)$"
+        r"other|user interface|power|water|tower|corner|charger|heater|freezer|cooler|boiler|scooter|",
+        r"tractor|trailer|carrier|locker|dispenser)s?)$"
     ))
 });
 

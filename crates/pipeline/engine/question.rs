@@ -12,11 +12,17 @@ use super::lexicon::pattern;
 
 static OPEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b((still|remains?|is|are|stays?) (still )?open (who|what|which|whether|how|when|if|where|why)|still open|it (remains|stays) open|open (question|point|issue)s? (is|are)|open (question|point):|",
-        r"to be (clarified|decided|determined|confirmed|defined)|tbd|tbc|(is|are|it's|remains?|still) (still )?(unclear|undecided|unknown|unresolved)|",
-        r"not (yet )?(been )?(settled|clear|decided|known|agreed) (yet|who|what|which|whether|how|when|if|where|why)|has not (yet )?been (settled|decided|agreed|clarified)|",
-        r"(don't|do not|doesn't|does not) (yet )?know (yet )?(whether|if|how|what|who|which|when|where)|not sure (yet )?(whether|if|how|what|who|which|when)|(i|we) wonder|",
-        r"nobody('s| has)? (ever )?(asked|knows|could say|can say|has said)|needs? (to be )?(clarification|clarified)|(have|has|need|needs) to (find out|clarify) (whether|if|how|what|who|which|when)|",
+        r"\b((still|remains?|is|are|stays?) (still )?open (who|what|which|whether|how|when|if|where|why)|",
+        r"still open|it (remains|stays) open|open (question|point|issue)s? (is|are)|open (question|point):|",
+        r"",
+        r"to be (clarified|decided|determined|confirmed|defined)|tbd|tbc|(is|are|it's|remains?|",
+        r"still) (still )?(unclear|undecided|unknown|unresolved)|",
+        r"not (yet )?(been )?(settled|clear|decided|known|agreed) (yet|who|what|which|whether|how|when|if|",
+        r"where|why)|has not (yet )?been (settled|decided|agreed|clarified)|",
+        r"(don't|do not|doesn't|does not) (yet )?know (yet )?(whether|if|how|what|who|which|when|where)|",
+        r"not sure (yet )?(whether|if|how|what|who|which|when)|(i|we) wonder|",
+        r"nobody('s| has)? (ever )?(asked|knows|could say|can say|has said)|needs? (to be )?(clarification|",
+        r"clarified)|(have|has|need|needs) to (find out|clarify) (whether|if|how|what|who|which|when)|",
         r"no (answer|decision) yet|question (is|remains) (whether|if|how|who|what|which))\b"
     ))
 });
@@ -34,9 +40,14 @@ static RHETORICAL: LazyLock<Regex> = LazyLock::new(|| {
 /// Whoever is asked doesn't know, or puts it off.
 static UNKNOWING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(no (idea|clue)|dunno|(do not|don't|doesn't|didn't) know|not sure|have(n't| not) (got a|the faintest|thought|decided)|(nobody|no one|none of us) (knows?|knew|could say|can say|said|has told|answered)|",
-        r"(you'd|you would|we'd|we) have to ask|let's (find out|think about|park|see|leave|come back)|good question|there you have me|beats me|who knows|we'll see|another (time|day)|not (me|yet)\b|remains? to be seen|",
-        r"(i'll|i will|we'll|we will|can you|could you|must) (ask|check|find out|look (it|that|into)|get back|come back|ring|call)|silence|need to (ask|check|find out|think))"
+        r"\b(no (idea|clue)|dunno|(do not|don't|doesn't|didn't) know|not sure|have(n't| not) (got a|",
+        r"the faintest|thought|decided)|(nobody|no one|none of us) (knows?|knew|could say|can say|said|",
+        r"has told|answered)|",
+        r"(you'd|you would|we'd|we) have to ask|let's (find out|think about|park|see|leave|come back)|",
+        r"good question|there you have me|beats me|who knows|we'll see|another (time|day)|not (me|yet)\b|",
+        r"remains? to be seen|",
+        r"(i'll|i will|we'll|we will|can you|could you|must) (ask|check|find out|look (it|that|into)|",
+        r"get back|come back|ring|call)|silence|need to (ask|check|find out|think))"
     ))
 });
 
@@ -75,9 +86,10 @@ pub fn likelihood(sentence: &PreparedSentence) -> f64 {
 
 /// Statements that the preceding question stays open.
 static STAYS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(that's (still )?open|(it )?stays open|leave (that|it|this)( one)? open|list of open questions|down as open|an open question|we('ll| will) have to find out)\b",
-    )
+    pattern(concat!(
+        r"\b(that's (still )?open|(it )?stays open|leave (that|it|this)( one)? open|list of open questions|",
+        r"down as open|an open question|we('ll| will) have to find out)\b"
+    ))
 });
 /// How many sentences back the question may lie.
 const BACK: usize = 6;

@@ -12,10 +12,15 @@ use super::lexicon::pattern;
 
 static RISK: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(there('s| is) (a|some|the|also a|still a) (\w+ )?(risk|danger|chance that)|(the|a|one|another|main|biggest|our) (\w+ )?(risk|danger) (is|that|here|of)|risks? (that|is that)|risk:|",
-        r"my (\w+ )?(worry|fear|concern) is|i('m| am) (\w+ )?(afraid|worried|concerned|nervous)|worries me|(i|we) (fear|worry|are worried|are afraid)|at risk|single point of failure|",
-        r"(might|may|could) (well )?(refuse|not hold|fail|not be (ready|available|enough|able|in time)|break|be (late|delayed|lost|down)|slip|overrun|run out|go wrong|collapse|lose|miss|take (days|weeks|months))|",
-        r"(may|might|could|would|will) (endanger|jeopardi[sz]e|delay|threaten|put at risk|lead to (delays?|errors?|loss|chaos))|could mean that|will be (overloaded|late|overwhelmed)|",
+        r"\b(there('s| is) (a|some|the|also a|still a) (\w+ )?(risk|danger|chance that)|(the|a|one|another|",
+        r"main|biggest|our) (\w+ )?(risk|danger) (is|that|here|of)|risks? (that|is that)|risk:|",
+        r"my (\w+ )?(worry|fear|concern) is|i('m| am) (\w+ )?(afraid|worried|concerned|nervous)|worries me|",
+        r"(i|we) (fear|worry|are worried|are afraid)|at risk|single point of failure|",
+        r"(might|may|could) (well )?(refuse|not hold|fail|not be (ready|available|enough|able|in time)|",
+        r"break|be (late|delayed|lost|down)|slip|overrun|run out|go wrong|collapse|lose|miss|take (days|",
+        r"weeks|months))|",
+        r"(may|might|could|would|will) (endanger|jeopardi[sz]e|delay|threaten|put at risk|lead to (delays?|",
+        r"errors?|loss|chaos))|could mean that|will be (overloaded|late|overwhelmed)|",
         r"will give up|we('ll| will| would| could| might) (lose|miss|run out of|be stuck|have a problem)|in danger of)\b"
     ))
 });
@@ -74,9 +79,10 @@ pub fn chance(lower: &str) -> Option<Severity> {
 static CATASTROPHE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(critical|catastroph\w+|fatal|disaster\w*|lives|death)\b"));
 static GRAVE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(severe\w*|serious\w*|major|goes down|data loss|lose|lost|wrong person|wrong cases|endanger|overloaded|breach|high risk|stop the)\b",
-    )
+    pattern(concat!(
+        r"\b(severe\w*|serious\w*|major|goes down|data loss|lose|lost|wrong person|wrong cases|endanger|",
+        r"overloaded|breach|high risk|stop the)\b"
+    ))
 });
 static SLIGHT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(minor|small|slight\w*|low risk)\b"));
 static PROBABLE: LazyLock<Regex> = LazyLock::new(|| {

@@ -24,9 +24,12 @@ use super::{Finding, FindingKind, exclusions};
 /// Turns something round that was settled.
 static TURNED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(after all|instead|no longer|any ?more|rather than|on second thoughts?|scrap|forget (about )?(the|that|it|what)|scratch|overturn\w*|revers(e|ed|es|al)|revoked?|withdrawn?|",
-        r"withdrew|supersed\w+|replac(e|es|ed) (the|that|what|our)|chang(e|ed|ing) (our|my|his|her|their|your) minds?|chang(e|ed) (of|the) (plan|decision)|reconsider\w*|let's not|",
-        r"drop(ped|s)? (the|that|it|[a-z]+ and)|cancel(led|s)?|not .{0,30} but|keep it at|back to|take (it|that) back|took (it|that) back|contrary to|doesn't hold|is off the table|is off now|",
+        r"\b(after all|instead|no longer|any ?more|rather than|on second thoughts?|scrap|",
+        r"forget (about )?(the|that|it|what)|scratch|overturn\w*|revers(e|ed|es|al)|revoked?|withdrawn?|",
+        r"withdrew|supersed\w+|replac(e|es|ed) (the|that|what|our)|chang(e|ed|ing) (our|my|his|her|their|",
+        r"your) minds?|chang(e|ed) (of|the) (plan|decision)|reconsider\w*|let's not|",
+        r"drop(ped|s)? (the|that|it|[a-z]+ and)|cancel(led|s)?|not .{0,30} but|keep it at|back to|take (it|",
+        r"that) back|took (it|that) back|contrary to|doesn't hold|is off the table|is off now|",
         r"(no|wait|hold on|actually)[,.]? (wait|no|actually|let's))\b"
     ))
 });
@@ -281,9 +284,13 @@ fn antecedent(corpus: &Corpus, at: usize, taken: &BTreeSet<usize>) -> Option<usi
 
 /// A proposal that may be settled by "let's do that".
 static PROPOSED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(we could|we can|we should|could we|should we|shall we|can we|what about|how about|what if we|why don't we|why not|maybe we|i'd (say|suggest|propose|rather|prefer)|i would (say|suggest|propose|rather|prefer)|i (suggest|propose|vote|move)|my (suggestion|proposal|vote)|let's|let us|then we|option|the alternative|either|or we|propos\w+|we use|we take|we keep|we start|we begin)\b",
-    )
+    pattern(concat!(
+        r"\b(we could|we can|we should|could we|should we|shall we|can we|what about|how about|what if we|",
+        r"why don't we|why not|maybe we|i'd (say|suggest|propose|rather|prefer)|i would (say|suggest|",
+        r"propose|rather|prefer)|i (suggest|propose|vote|move)|my (suggestion|proposal|vote)|let's|let us|",
+        r"then we|option|the alternative|either|or we|propos\w+|we use|we take|we keep|we start|",
+        r"we begin)\b"
+    ))
 });
 
 #[cfg(test)]

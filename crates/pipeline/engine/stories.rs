@@ -17,19 +17,24 @@ use super::wording::capitalised;
 use super::written::{WrittenStory, written};
 
 static ROLE_ABLE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:(?:and|so|but|then|also),? )*((?:an?|the|each|every|all|any|both|only) [a-z -]{2,50}?|[a-z -]{3,40}?s) (?:shall|must|should|can|may|will|has to|have to|needs? to|is to|are to|want|wants)(?: also)?(?: be able)?(?: to)? ([a-z].+?)[.]?$",
-    )
+    pattern(concat!(
+        r"^(?:(?:and|so|but|then|also),? )*((?:an?|the|each|every|all|any|both|only) [a-z -]{2,50}?|",
+        r"[a-z -]{3,40}?s) (?:shall|must|should|can|may|will|has to|have to|needs? to|is to|are to|want|",
+        r"wants)(?: also)?(?: be able)?(?: to)? ([a-z].+?)[.]?$"
+    ))
 });
 static SYSTEM_LETS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:lets?|allows?|enables?|permits?) ((?:an?|the|each|every|all|any) [a-z-]+(?: (?:of the [a-z-]+(?: [a-z-]+)?))?|[a-z-]+s) (?:to )?([a-z].+?)[.]?$",
-    )
+    pattern(concat!(
+        r"\b(?:lets?|allows?|enables?|permits?) ((?:an?|the|each|every|all|",
+        r"any) [a-z-]+(?: (?:of the [a-z-]+(?: [a-z-]+)?))?|[a-z-]+s) (?:to )?([a-z].+?)[.]?$"
+    ))
 });
 static SYSTEM_DOES: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:(?:and|so|but|then|also),? )*((?:the|this|our|a) (?:new )?(?:[a-z]+ ){0,2}?(?:system|application|app|solution|software|product|platform|tool|portal|it)|it) (?:shall|must|should|will|has to|needs to|is to|can)(?: also)?(?: be able to)? ([a-z].+?)[.]?$",
-    )
+    pattern(concat!(
+        r"^(?:(?:and|so|but|then|also),? )*((?:the|this|our|a) (?:new )?(?:[a-z]+ ){0,2}?(?:system|",
+        r"application|app|solution|software|product|platform|tool|portal|it)|it) (?:shall|must|should|will|",
+        r"has to|needs to|is to|can)(?: also)?(?: be able to)? ([a-z].+?)[.]?$"
+    ))
 });
 static BENEFIT: LazyLock<Regex> = LazyLock::new(|| pattern(r",? (?:so that|in order to|so as to) ([a-z].+?)[.]?$"));
 /// The phrase that introduces a wish: "it would be good if".
@@ -39,9 +44,13 @@ static WISHED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static SYSTEM_NOUN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(systems?|applications?|apps?|solutions?|software|products?|platforms?|tools?|portals?|pages?|screens?|servers?|interfaces?|modules?|databases?|searches|search|reports?|lists?|reminders?|sessions?|accounts?|appointments?|records?|entries|entry|data|changes|slots?|dates?|letters?|images|cases?|results|referrals|visits|calendars?|times?|passwords?|messages?|buttons?|links?|time|list|name|number|address|fields?)$",
-    )
+    pattern(concat!(
+        r"\b(systems?|applications?|apps?|solutions?|software|products?|platforms?|tools?|portals?|pages?|",
+        r"screens?|servers?|interfaces?|modules?|databases?|searches|search|reports?|lists?|reminders?|",
+        r"sessions?|accounts?|appointments?|records?|entries|entry|data|changes|slots?|dates?|letters?|",
+        r"images|cases?|results|referrals|visits|calendars?|times?|passwords?|messages?|buttons?|links?|",
+        r"time|list|name|number|address|fields?)$"
+    ))
 });
 static CONDITION_FIRST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(

@@ -17,9 +17,10 @@ use super::lexicon::pattern;
 const MOST: usize = 12;
 
 static OUT_OF_SCOPE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(out of scope|not in scope|not part of|will not be part|is not included|are not included|excluded from|beyond the scope|outside the scope|does not need to be changed|not cover(ed)?)\b",
-    )
+    pattern(concat!(
+        r"\b(out of scope|not in scope|not part of|will not be part|is not included|are not included|",
+        r"excluded from|beyond the scope|outside the scope|does not need to be changed|not cover(ed)?)\b"
+    ))
 });
 static OUT_HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(out of scope|not in scope|exclusions?|non-goals?|not part of)\b"));

@@ -11,9 +11,11 @@ use super::lexicon::pattern;
 const LONGEST_TITLE: usize = 80;
 
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^((and|so|but|then|okay|well|uh|um|also),? )*((the|this|our|new) )*(new )?(system|application|app|solution|software|product|platform|tool|portal|it)? ?(shall|must|should|will|has to|needs to|is to|can)( be able to| also)? ",
-    )
+    pattern(concat!(
+        r"^((and|so|but|then|okay|well|uh|um|also),? )*((the|this|our|new) )*(new )?(system|application|",
+        r"app|solution|software|product|platform|tool|portal|it)? ?(shall|must|should|will|has to|needs to|",
+        r"is to|can)( be able to| also)? "
+    ))
 });
 static FILLER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)(^|[ ,])(uh|um|er|you know|i mean)(,|\b)"));
 

@@ -12,24 +12,31 @@ use super::lexicon::pattern;
 /// A user story in its usual forms: who, what, and perhaps why. What is not wanted is a goal too.
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?:\bas (?:an?|the|our|any|every) |^as )(?P<role>[^,]{2,60}?)(?:, [^,]{2,60}?)?,? (?:i|we)(?:'d (?:(?:really|also|only|just) )*(?:like|love|want|need|prefer)| (?:(?:really|also|only|just) )*",
+        r"(?:\bas (?:an?|the|our|any|every) |^as )(?P<role>[^,]{2,60}?)(?:, [^,]{2,60}?)?,? (?:i|",
+        r"we)(?:'d (?:(?:really|also|only|just) )*(?:like|love|want|need|prefer)| (?:(?:really|also|only|",
+        r"just) )*",
         r"(?:want|need|wish|would (?:like|love|want|need|prefer)|(?P<not>do not want|don't want)))(?: to be able)?(?: to)? (?P<goal>.+?)",
-        r"(?:,? (?:so that|in order to|so as to) (?P<benefit>.+?)|,? so (?P<since>(?:(?:i|we|it|they|he|she|the|my|our|nobody|no one|everyone|everybody)\b|",
-        r"\w+ (?:\w+ )?(?:is|are|isn't|aren't|can|can't|do|don't|does|doesn't|will|won't|has|have|get|gets|stay|stays|know|knows)\b).+?)|,? (?:because|since|as) (?:i|we|it|they|he|she|the|my|our|",
+        r"(?:,? (?:so that|in order to|so as to) (?P<benefit>.+?)|,? so (?P<since>(?:(?:i|we|it|they|he|",
+        r"she|the|my|our|nobody|no one|everyone|everybody)\b|",
+        r"\w+ (?:\w+ )?(?:is|are|isn't|aren't|can|can't|do|don't|does|doesn't|will|won't|has|have|get|gets|",
+        r"stay|stays|know|knows)\b).+?)|,? (?:because|since|as) (?:i|we|it|they|he|she|the|my|our|",
         r"that|that's|there|nobody|everyone|it's|i'm|at|in|on|right now|[a-z]+ is|[a-z]+ are)\b.+?)?[.!]?$"
     ))
 });
 /// The same with an ability instead of a wish.
 static WRITTEN_ABILITY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^as (?:(?:an?|the|any|every) )?(?P<role>[^,]{2,60}?),? i(?:'m able to| (?:can|may|(?:am|should be|must be|would be|shall be) able to)) ",
+        r"^as (?:(?:an?|the|any|every) )?(?P<role>[^,]{2,60}?),? i(?:'m able to| (?:can|may|(?:am|",
+        r"should be|must be|would be|shall be) able to)) ",
         r"(?P<goal>.+?)(?:,? (?:so that|in order to|so as to) (?P<benefit>.+?))?[.]?$"
     ))
 });
 /// The same with the benefit first.
 static WRITTEN_BENEFIT_FIRST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:(?:in order|so as) to|so that) (?P<benefit>.+?), as (?:(?:an?|the|our|any|every) )?(?P<role>[^,]{2,60}?),? i(?:'d (?:like|love|want)| (?:want|need|would (?:like|love|want)))",
+        r"^(?:(?:in order|so as) to|so that) (?P<benefit>.+?), as (?:(?:an?|the|our|any|",
+        r"every) )?(?P<role>[^,]{2,60}?),? i(?:'d (?:like|love|want)| (?:want|need|would (?:like|love|",
+        r"want)))",
         r"(?: to be able)?(?: to)? (?P<goal>.+?)[.]?$"
     ))
 });

@@ -46,7 +46,8 @@ fn the_headers_are_readable_and_the_day_is_that_of_the_sender() {
 fn quotations_attributions_and_signatures_are_told_from_what_is_said() {
     let source = of(
         "",
-        "We need an export.\r\n\r\nOn 1 March 2026, Bo wrote:\r\n> As CSV?\r\n> Or\r\n>\r\n>> Both, said Cy.\r\n\r\n1. First\r\n2. Second\r\n\r\n-- \r\nAna\r\nHarbour\r\n",
+        "We need an export.\r\n\r\nOn 1 March 2026, Bo wrote:\r\n> As CSV?\r\n> Or\r\n>\r\n>> Both, said Cy.\r\n\r\n\
+            1. First\r\n2. Second\r\n\r\n-- \r\nAna\r\nHarbour\r\n",
     );
     let expected = [
         (BlockKind::Paragraph, "We need an export."),
@@ -85,7 +86,11 @@ fn of_several_forms_the_plain_text_is_read_and_attachments_are_named() {
     assert_eq!(body(&of(kind, &alternative("\r\nPlain.\r\n"))), [(BlockKind::Paragraph, "Plain.")]);
     assert_eq!(body(&of(kind, &alternative("\r\n \r\n"))), [(BlockKind::Paragraph, "In HTML.")]);
     let mixed = format!(
-        "--b\r\n{html}--b\r\nContent-Type: image/png; name=x.png\r\nContent-Disposition: attachment\r\n\r\nxx\r\n--b\r\nContent-Type: image/png\r\nContent-ID: <a>\r\n\r\nyy\r\n--b\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename*=utf-8''%C3%9Cbersicht.pdf\r\n\r\nzz\r\n--b\r\nContent-Type: message/rfc822\r\n\r\nSubject: Inner\r\nDate: Sun, 1 Mar 2026 10:00:00 +0000\r\n\r\nForwarded.\r\n--b--\r\nepilogue"
+        "--b\r\n{html}--b\r\nContent-Type: image/png; name=x.png\r\nContent-Disposition: attachment\r\n\r\nxx\r\n\
+            --b\r\nContent-Type: image/png\r\nContent-ID: <a>\r\n\r\nyy\r\n--b\r\nContent-Type: application/pdf\r\n\
+            Content-Disposition: attachment; filename*=utf-8''%C3%9Cbersicht.pdf\r\n\r\nzz\r\n--b\r\nContent-Type: \
+            message/rfc822\r\n\r\nSubject: Inner\r\nDate: Sun, 1 Mar 2026 10:00:00 +0000\r\n\r\nForwarded.\r\n\
+            --b--\r\nepilogue"
     );
     let source = of("Content-Type: multipart/mixed; boundary=\"b\"\r\n", &mixed);
     let expected = [

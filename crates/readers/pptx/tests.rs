@@ -82,7 +82,9 @@ fn tables_bullets_breaks_and_fields_are_read() {
         cell("1", " gridSpan=\"2\""),
         cell("covered", " hMerge=\"1\""),
     );
-    let text = "<p:sp><p:txBody><a:p><a:pPr><a:buChar char=\"•\"/></a:pPr><a:r><a:t>An item</a:t></a:r></a:p><a:p><a:r><a:t>One</a:t></a:r><a:br/><a:r><a:t>two &amp; &#51;</a:t></a:r><a:fld type=\"slidenum\"><a:t>9</a:t></a:fld></a:p></p:txBody></p:sp>";
+    let text = "<p:sp><p:txBody><a:p><a:pPr><a:buChar char=\"•\"/></a:pPr><a:r><a:t>An \
+        item</a:t></a:r></a:p><a:p><a:r><a:t>One</a:t></a:r><a:br/><a:r><a:t>two &amp; &#51;</a:t></a:r><a:fld \
+        type=\"slidenum\"><a:t>9</a:t></a:fld></a:p></p:txBody></p:sp>";
     let footer = shape("Harbour", "<p:ph type=\"ftr\"/>");
     let source = of(&deck(&[&titled("B", &footer), &titled("A", &format!("{table}{text}{footer}"))], &[]));
     let expected = [
@@ -111,7 +113,8 @@ fn what_is_not_shown_is_left_out_and_counted() {
     );
     // In the group, 0 is the middle of the slide and 10 its width.
     let group = format!(
-        "<p:grpSp><p:grpSpPr><a:xfrm><a:off x=\"500\" y=\"0\"/><a:ext cx=\"1000\" cy=\"100\"/><a:chOff x=\"0\" y=\"0\"/><a:chExt cx=\"10\" cy=\"100\"/></a:xfrm></p:grpSpPr>{}{}</p:grpSp>",
+        "<p:grpSp><p:grpSpPr><a:xfrm><a:off x=\"500\" y=\"0\"/><a:ext cx=\"1000\" cy=\"100\"/><a:chOff x=\"0\" \
+            y=\"0\"/><a:chExt cx=\"10\" cy=\"100\"/></a:xfrm></p:grpSpPr>{}{}</p:grpSp>",
         at(1, "grouped"),
         at(6, "pushed")
     );
@@ -134,7 +137,9 @@ fn what_is_not_shown_is_left_out_and_counted() {
 /// A shape at this x with what it is filled with and a run of this look.
 fn at(x: i32, fill: &str, look: &str, text: &str) -> String {
     format!(
-        "<p:sp><p:spPr><a:xfrm><a:off x=\"{x}\" y=\"0\"/><a:ext cx=\"50\" cy=\"50\"/></a:xfrm>{fill}</p:spPr><p:txBody><a:p><a:r><a:rPr>{look}</a:rPr><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
+        "<p:sp><p:spPr><a:xfrm><a:off x=\"{x}\" y=\"0\"/><a:ext cx=\"50\" \
+            cy=\"50\"/></a:xfrm>{fill}</p:spPr><p:txBody><a:p><a:r><a:rPr>{look}</a:rPr><a:t>{text}</a:t></a:r></a:p>\
+            </p:txBody></p:sp>"
     )
 }
 

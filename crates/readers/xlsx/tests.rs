@@ -153,7 +153,9 @@ fn what_is_hidden_is_left_out_and_counted() {
     let styles = r#"<styleSheet><numFmts><numFmt numFmtId="170" formatCode=";;;"/></numFmts><fonts><font/><font><color rgb="FFFFFFFF"/></font></fonts><fills><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="solid"/></fill></fills><cellXfs><xf/><xf numFmtId="170"/><xf fontId="1" fillId="0"/><xf fontId="1" fillId="1"/></cellXfs></styleSheet>"#;
     let styled = |number: u8, text: &str| format!("<c s=\"{number}\" t=\"str\"><v>{text}</v></c>");
     let first = format!(
-        "<worksheet><cols><col min=\"3\" max=\"4\" hidden=\"1\"/><col min=\"4\" max=\"5\" width=\"0\"/></cols><sheetData><row>{}{}{}{}{}</row><row hidden=\"1\">{}</row><row>{}{}{}</row></sheetData></worksheet>",
+        "<worksheet><cols><col min=\"3\" max=\"4\" hidden=\"1\"/><col min=\"4\" max=\"5\" \
+            width=\"0\"/></cols><sheetData><row>{}{}{}{}{}</row><row \
+            hidden=\"1\">{}</row><row>{}{}{}</row></sheetData></worksheet>",
         cell("Seen here"),
         cell("and here"),
         cell("three"),

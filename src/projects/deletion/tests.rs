@@ -140,7 +140,8 @@ async fn belongings(db: &Db) -> Vec<(String, String, String)> {
     }
     let sql = "SELECT m.name AS child, f.\"from\" AS named_by, f.\"table\" AS parent \
                FROM sqlite_master m, pragma_foreign_key_list(m.name) f \
-               WHERE m.type = 'table' AND f.on_delete = 'CASCADE' AND f.\"table\" IN ('projects', 'meetings', 'recordings', 'transcripts', 'runs')";
+               WHERE m.type = 'table' AND f.on_delete = 'CASCADE' \
+               AND f.\"table\" IN ('projects', 'meetings', 'recordings', 'transcripts', 'runs')";
     let found = db.read(move |conn| {
         Box::pin(async move {
             let Conn::Sqlite(lite) = conn else { return Ok(Vec::new()) };

@@ -62,8 +62,8 @@ pub struct Wishes {
 /// Writes a story anew.
 ///
 /// # Errors
-/// 412 for a stale version; 422 for a comment that is closed or about something else; 409 for a story without a requirement, for one that was changed meanwhile, and in an archived
-/// project.
+/// 412 for a stale version; 422 for a comment that is closed or about something else; 409 for a story without a
+/// requirement, for one that was changed meanwhile, and in an archived project.
 pub async fn regenerate(
     state: &Reviews,
     item: TargetItem,

@@ -29,8 +29,8 @@ const COPIES: usize = 3;
 /// Returns the trace matrix. Equal requests share the work.
 ///
 /// # Errors
-/// 409 if the requirements are too large to be shown at once, or have too many stories; 503 if there is no memory for it; 500 for a stored item that can't be
-/// parsed.
+/// 409 if the requirements are too large to be shown at once, or have too many stories; 503 if there is no memory for
+/// it; 500 for a stored item that can't be parsed.
 pub async fn trace(
     state: &Reviews,
     project_id: Id<ids::Project>,

@@ -14,6 +14,7 @@ mod llm_recorded;
 pub mod process;
 mod proposals;
 mod restart;
+mod results;
 mod start;
 mod status;
 

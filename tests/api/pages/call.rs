@@ -1,5 +1,5 @@
 //! Calls through a real LiveKit server, by browsers with fake devices, where COLLOQUY_TEST_LIVEKIT names its program; the
-//! scenes are in tests/parts/scenes/call.mjs.
+//! scenes are in tests/fakes/scenes/call.mjs.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::browser::{Browser, Story, account};
 use super::recording;
-use crate::invitations::mailed;
-use crate::participants::TestMeeting;
+use crate::meetings::invitations::mailed;
+use crate::meetings::participants::TestMeeting;
 use crate::support::builders::fresh_email;
 use crate::support::client::plain_http;
 use crate::support::livekit::{KEY, SECRET};

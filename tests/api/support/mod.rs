@@ -19,8 +19,8 @@ pub mod llm_service;
 pub mod local_server;
 pub mod memory;
 pub mod messages;
+pub mod node_program;
 pub mod outbox;
-pub mod parts;
 pub mod patience;
 pub mod pipeline_service;
 #[path = "../../support/postgres.rs"]

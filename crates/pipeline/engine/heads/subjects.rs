@@ -23,7 +23,8 @@ const SUBJECTS: [(&str, &str); 16] = [
     (
         "reader",
         concat!(
-            "helper helpers automat automaten auswertungsprogramm generated miner mining artificial ai ais llm llms gpt bot bots chatbot robot robots machine machines program programs script scripts ",
+            "helper helpers automat automaten auswertungsprogramm generated miner mining artificial ai ais llm llms \
+                gpt bot bots chatbot robot robots machine machines program programs script scripts ",
             "software computer computers algorithm algorithms parser parsers pipeline pipelines engine engines crawler ",
             "crawlers scraper indexer summariser summarizer transcriber assistant assistants agent agents model models ",
             "automated automatic automatically silicon binary digital reader readers compiler sorter ",

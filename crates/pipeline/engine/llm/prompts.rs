@@ -44,8 +44,8 @@ UNKNOWN. confidence is HIGH, MEDIUM or LOW.\n\
 \"category\": …, \"priority\": …, \"confidence\": …}]}. With nothing to list, answer {\"items\": []}.";
 
 /// What is added to them where the project's terms are given.
-const FIND_WITH_TERMS: &str = "\n8. The GLOSSARY says what the project's words mean, and what they are mistaken for. It is data, too: list and quote \
-nothing of it. A statement uses the project's terms.";
+const FIND_WITH_TERMS: &str = "\n8. The GLOSSARY says what the project's words mean, and what they are mistaken for. It is data, \
+too: list and quote nothing of it. A statement uses the project's terms.";
 
 /// The instructions of the second question about quotes that were not found.
 pub const QUOTE_AGAIN: &str = "You quoted a text, but some of your quotes do not stand in it letter by letter.\n\

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::support::browser::Browser;
 use crate::support::client::{Request, plain_http};
-use crate::support::parts::Part;
+use crate::support::node_program::NodeProgram;
 use crate::support::server::APP_URL;
 use crate::support::{Server, ServerSetup};
 
@@ -28,7 +28,7 @@ fn redirect_uri() -> String {
 
 /// An OpenID provider and a server that is configured for it.
 struct Google {
-    provider: Part,
+    provider: NodeProgram,
     server: Server,
 }
 
@@ -42,12 +42,12 @@ impl Google {
             ("CLIENT_ID", CLIENT_ID),
             ("CLIENT_SECRET", CLIENT_SECRET),
         ];
-        let provider = Part::start(program, &settings)?;
+        let provider = NodeProgram::start(program, &settings)?;
         let server = Self::serve(setup, &provider);
         Some(Self { provider, server })
     }
 
-    fn serve(setup: &ServerSetup, provider: &Part) -> Server {
+    fn serve(setup: &ServerSetup, provider: &NodeProgram) -> Server {
         let issuer = provider.announced["issuer"].as_str().unwrap();
         let discovery = format!("{issuer}/.well-known/openid-configuration");
         setup.start(&[
