@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::browser::{Browser, Story, account};
 use crate::meetings::participants::TestMeeting;
+use crate::meetings::transcripts;
 use crate::support::builders::fresh_email;
 use crate::support::{Role, ServerSetup, World};
-use crate::transcripts;
 
 const SPEECH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/speech/booking.webm");
 

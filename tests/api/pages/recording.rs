@@ -11,10 +11,10 @@ use sha2::{Digest, Sha256};
 
 use super::browser::{Browser, Story, account};
 use crate::meetings::participants::TestMeeting;
+use crate::meetings::transcripts;
 use crate::support::bucket::Bucket;
 use crate::support::programs::free_ports;
 use crate::support::{Role, Server, ServerSetup};
-use crate::transcripts;
 
 /// How long the browser records: longer than the speech lasts.
 const SECONDS: u32 = 20;
