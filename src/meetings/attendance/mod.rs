@@ -9,6 +9,8 @@
 //! the same. When it reports is decided by [`ObservedConnections`]. All of it is in memory only: after a start nobody is
 //! subscribed, and meetings that still record sockets are corrected; the media server is asked.
 
+mod observed;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,23 +18,40 @@ use std::time::{Duration, Instant};
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{Command, MediaSession, Meeting, Observation};
+use actors::registry::Registry;
 use futures_util::{StreamExt, stream};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::observed::{DueObservations, ObservedConnections};
-use super::store;
-use crate::db::DbError;
-use crate::meetings::state::Meetings;
+use self::observed::{DueObservations, ObservedConnections};
+use super::store::participants as store;
+use crate::db::{Db, DbError};
+use crate::tasks::Tasks;
 
 /// Pause between attempts while the database is unavailable.
 const AGAIN: Duration = Duration::from_millis(250);
 /// Meetings that are corrected concurrently at a start.
 const AT_ONCE: usize = 32;
 
-/// The connections of the participants of all meetings.
-#[derive(Default)]
-pub struct Attendance(Mutex<AttendanceInner>);
+/// The connections of the participants of all meetings. Clones share them.
+#[derive(Clone)]
+pub struct Attendance {
+    registry: Registry<Meeting>,
+    tasks: Tasks,
+    /// How long what is no news of who comes is held back.
+    hold: Duration,
+    inner: Arc<Mutex<AttendanceInner>>,
+}
+
+/// What the attendance of meetings is built from.
+pub struct AttendanceParts {
+    pub registry: Registry<Meeting>,
+    pub tasks: Tasks,
+    /// `meetings.steady_seconds`.
+    pub steady: Duration,
+    /// `meetings.grace_seconds`.
+    pub grace: Duration,
+}
 
 #[derive(Default)]
 struct AttendanceInner {
@@ -45,42 +64,42 @@ struct AttendanceInner {
 
 /// One socket's subscription to one meeting; it counts until this is dropped.
 pub struct ListenerGuard {
-    state: Meetings,
+    attendance: Attendance,
     meeting: Id<Meeting>,
     who: Uuid,
 }
 
 impl Drop for ListenerGuard {
     fn drop(&mut self) {
-        self.state.attendance.inner().observed.leave(self.meeting, self.who);
-        self.state.attendance.start_report(&self.state, self.meeting);
+        self.attendance.inner().observed.leave(self.meeting, self.who);
+        self.attendance.start_report(self.meeting);
     }
 }
 
 impl Attendance {
+    #[must_use]
+    pub fn new(parts: AttendanceParts) -> Self {
+        let AttendanceParts { registry, tasks, steady, grace } = parts;
+        Self { registry, tasks, hold: steady.min(grace / 2), inner: Arc::default() }
+    }
+
     fn inner(&self) -> MutexGuard<'_, AttendanceInner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a socket as subscribed to a meeting until the returned guard is dropped.
     #[must_use]
-    pub fn enter(&self, state: &Meetings, meeting: Id<Meeting>, who: Uuid) -> ListenerGuard {
+    pub fn enter(&self, meeting: Id<Meeting>, who: Uuid) -> ListenerGuard {
         self.inner().observed.enter(meeting, who);
-        self.start_report(state, meeting);
-        ListenerGuard { state: state.clone(), meeting, who }
+        self.start_report(meeting);
+        ListenerGuard { attendance: self.clone(), meeting, who }
     }
 
     /// Notes what the media server reports of a connection. It may be lost when the server stops: the media server is
     /// asked then.
-    pub fn note_media(
-        &self,
-        state: &Meetings,
-        meeting: Id<Meeting>,
-        participant: Id<ids::Participant>,
-        report: &MediaSession,
-    ) {
+    pub fn note_media(&self, meeting: Id<Meeting>, participant: Id<ids::Participant>, report: &MediaSession) {
         self.inner().observed.note_media(meeting, participant, report);
-        self.start_report(state, meeting);
+        self.start_report(meeting);
     }
 
     /// Whether a connection with this name was reported and the meeting was not told yet.
@@ -90,7 +109,7 @@ impl Attendance {
     }
 
     /// Starts the task that reports the current connections to the meeting, or wakes it.
-    pub fn start_report(&self, state: &Meetings, meeting: Id<Meeting>) {
+    pub fn start_report(&self, meeting: Id<Meeting>) {
         let woken = Arc::new(Notify::new());
         {
             let mut inner = self.inner();
@@ -101,10 +120,10 @@ impl Attendance {
             }
             inner.reporting.insert(meeting, Arc::clone(&woken));
         }
-        let (state, stopping) = (state.clone(), state.tasks.stopping());
-        state.clone().tasks.spawn(async move {
+        let (attendance, stopping) = (self.clone(), self.tasks.stopping());
+        self.tasks.spawn(async move {
             tokio::select! {
-                () = report_changes(&state, meeting, &woken) => {}
+                () = report_changes(&attendance, meeting, &woken) => {}
                 () = stopping.cancelled() => {}
             }
         });
@@ -126,17 +145,11 @@ impl Attendance {
     }
 }
 
-/// How long what is no news of who comes is held back.
-fn hold(state: &Meetings) -> Duration {
-    let settings = &state.config.meetings;
-    Duration::from_secs(settings.steady_seconds).min(Duration::from_secs(settings.grace_seconds) / 2)
-}
-
-async fn report_changes(state: &Meetings, meeting: Id<Meeting>, woken: &Notify) {
+async fn report_changes(attendance: &Attendance, meeting: Id<Meeting>, woken: &Notify) {
     let mut next: Option<Instant> = None;
     loop {
-        if state.attendance.take_mark(meeting) || next.is_some_and(|next| next <= Instant::now()) {
-            next = report(state, meeting, hold(state)).await.unwrap_or_else(|why| {
+        if attendance.take_mark(meeting) || next.is_some_and(|next| next <= Instant::now()) {
+            next = report(attendance, meeting, attendance.hold).await.unwrap_or_else(|why| {
                 tracing::warn!(%meeting, why, "the meeting could not be updated with who is connected; retrying");
                 Some(Instant::now() + AGAIN)
             });
@@ -145,33 +158,33 @@ async fn report_changes(state: &Meetings, meeting: Id<Meeting>, woken: &Notify) 
                 () = tokio::time::sleep_until(next.into()) => {}
                 () = woken.notified() => {}
             }
-        } else if state.attendance.end_report(meeting) {
+        } else if attendance.end_report(meeting) {
             return;
         }
     }
 }
 
 /// Reports what is due to the meeting; returns when more is.
-async fn report(state: &Meetings, meeting: Id<Meeting>, hold: Duration) -> Result<Option<Instant>, String> {
-    let found = state.registry.snapshot(meeting).await.map_err(|away| away.0)?;
+async fn report(attendance: &Attendance, meeting: Id<Meeting>, hold: Duration) -> Result<Option<Instant>, String> {
+    let found = attendance.registry.snapshot(meeting).await.map_err(|away| away.0)?;
     let Some(found) = found else {
-        state.attendance.inner().observed.forget(meeting);
+        attendance.inner().observed.forget(meeting);
         return Ok(None);
     };
-    let DueObservations { seen, next } = state.attendance.inner().observed.due(&found.state, hold, Instant::now());
+    let DueObservations { seen, next } = attendance.inner().observed.due(&found.state, hold, Instant::now());
     if seen.is_empty() {
         return Ok(next);
     }
     let told: Vec<_> = seen.iter().map(Observation::participant).collect();
-    let after = match state.registry.ask(meeting, Command::See { seen }, RequestId::from("presence")).await {
+    let after = match attendance.registry.ask(meeting, Command::See { seen }, RequestId::from("presence")).await {
         Ok(after) => after,
         Err(actors::shell::CommandError::Missing) => {
-            state.attendance.inner().observed.forget(meeting);
+            attendance.inner().observed.forget(meeting);
             return Ok(None);
         }
         Err(failure) => return Err(format!("{failure:?}")),
     };
-    let mut inner = state.attendance.inner();
+    let mut inner = attendance.inner();
     inner.observed.told(meeting, told.into_iter());
     let DueObservations { seen, next } = inner.observed.due(&after.state, hold, Instant::now());
     Ok(if seen.is_empty() { next } else { Some(Instant::now()) })
@@ -179,11 +192,11 @@ async fn report(state: &Meetings, meeting: Id<Meeting>, hold: Duration) -> Resul
 
 /// Corrects, at a start, the meetings that record open sockets of the former process. Retries until it has succeeded
 /// once.
-pub async fn report_all(state: Meetings) {
-    let stopping = state.tasks.stopping();
+pub async fn report_all(attendance: Attendance, db: Db) {
+    let stopping = attendance.tasks.stopping();
     let reporting = async {
         let meetings = loop {
-            match state.db.read(|conn| Box::pin(store::with_sockets(conn))).await {
+            match db.read(|conn| Box::pin(store::with_sockets(conn))).await {
                 Ok(meetings) => break meetings,
                 Err(away) => {
                     let away: DbError = away;
@@ -193,9 +206,9 @@ pub async fn report_all(state: Meetings) {
             }
         };
         let each = stream::iter(meetings).for_each_concurrent(AT_ONCE, |meeting| {
-            let state = state.clone();
+            let attendance = attendance.clone();
             async move {
-                while let Err(why) = report(&state, meeting, Duration::ZERO).await {
+                while let Err(why) = report(&attendance, meeting, Duration::ZERO).await {
                     tracing::warn!(%meeting, why, "the meeting could not be updated as having no listeners; retrying");
                     tokio::time::sleep(AGAIN).await;
                 }

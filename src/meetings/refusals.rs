@@ -1,6 +1,6 @@
-//! The refusals of commands about recordings, as errors of the interface.
+//! The refusals of commands to a meeting, as errors of the interface.
 
-use actors::meeting::{RecordingRefusal, RecordingStatus, UploadMode};
+use actors::meeting::{MeetingStatus, RecordingRefusal, RecordingStatus, Refusal, UploadMode};
 
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -12,7 +12,32 @@ pub const ENDED_HEADER: &str = "X-Chunk-Ended-Ms";
 
 /// Returns the error for a refused command.
 #[must_use]
-pub fn refused(refusal: RecordingRefusal) -> ApiError {
+pub fn refused(refusal: Refusal) -> ApiError {
+    match refusal {
+        Refusal::Stale { .. } => ApiError::of(Code::PRECONDITION_FAILED),
+        Refusal::InvalidState { status } => ApiError::with_message(
+            Code::INVALID_STATE,
+            match status {
+                MeetingStatus::Scheduled => "The meeting has not started.",
+                MeetingStatus::Live => "The meeting is in progress.",
+                MeetingStatus::Ended => "The meeting has ended.",
+                MeetingStatus::Cancelled => "The meeting was cancelled.",
+            },
+        ),
+        Refusal::NoSuchParticipant => ApiError::of(Code::NOT_FOUND),
+        Refusal::Removed => {
+            ApiError::with_message(Code::FORBIDDEN, "You were removed from this meeting. Ask to be invited again.")
+        }
+        Refusal::NeverJoined => ApiError::with_message(Code::FORBIDDEN, "Join the meeting first."),
+        Refusal::Full => ApiError::of(Code::MEETING_FULL),
+        Refusal::LastHost => ApiError::of(Code::LAST_HOST),
+        Refusal::Recording(refusal) => refused_recording(refusal),
+    }
+}
+
+/// Returns the error for a refused command about a recording.
+#[must_use]
+pub fn refused_recording(refusal: RecordingRefusal) -> ApiError {
     let conflict = |message: String| ApiError::with_message(Code::CONFLICT, message);
     let invalid_state = |message: String| ApiError::with_message(Code::INVALID_STATE, message);
     match refusal {

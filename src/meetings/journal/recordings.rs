@@ -6,8 +6,9 @@ use actors::live::RequestId;
 use actors::meeting::{Meeting, Recording, RecordingEvent, TranscriptStatus};
 use actors::time::Time;
 
-use super::{assembly, files, store};
 use crate::db::{Conn, DbError};
+use crate::meetings::recordings::{assembly, files};
+use crate::meetings::store::recordings as store;
 use crate::meetings::transcripts::making;
 
 /// Writes what an event changes, in the transaction of the meeting. Returns whether a job was enqueued.

@@ -15,7 +15,7 @@ use diesel::{ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryD
 use crate::db::schema::{meetings, recording_chunks, recordings};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, is_wanted, many, number, page_of};
 use crate::http::envelope::List;
-use crate::http::list::Listing;
+use crate::http::page::PageQuery;
 
 /// A new column also needs a line in [`save`].
 #[derive(Queryable, Selectable, Insertable)]
@@ -348,21 +348,16 @@ pub async fn find(conn: &mut Conn, id: Id<ids::Recording>) -> Result<Option<(Id<
     row.map(|row| Ok((row.meeting_id.0, row.recording(BTreeSet::new())?))).transpose()
 }
 
-/// Which recordings of a meeting are listed.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<RecordingStatus>,
-}
-
-/// Lists a meeting's recordings, newest first: their ids, and the number of all.
+/// Lists a meeting's recordings, of any status or of one, newest first: their ids, and the number of all.
 pub async fn list(
     conn: &mut Conn,
     meeting_id: Id<Meeting>,
-    Listing { filter, page }: Listing<Filter>,
+    status: Option<RecordingStatus>,
+    page: PageQuery,
 ) -> Result<List<Recording>, DbError> {
     let listed = recordings::table
         .filter(recordings::meeting_id.eq(Key(meeting_id)))
-        .filter(is_wanted(recordings::status, filter.status));
+        .filter(is_wanted(recordings::status, status));
     let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, recordings::id, Row::columns());
     let mut beyond = beyond(conn, &[Key(meeting_id)]).await?;
     page.list(rows, total, |row| row.id.0.uuid()).try_map(|row| {

@@ -4,13 +4,12 @@ use actors::ids::{self, Id, User};
 use actors::meeting::{Meeting, MeetingStatus};
 use diesel::{ExpressionMethods, QueryDsl, Queryable, Selectable};
 
-use super::row::broken;
 use crate::db::schema::meetings;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, page_of};
 use crate::http::envelope::List;
 use crate::http::list::{Listing, Search};
 use crate::meetings::model::{MeetingListItem, MeetingView, join_url};
-use crate::meetings::{participants, recordings};
+use crate::meetings::store::{broken, participants, recordings};
 
 /// Which meetings of a project are listed.
 #[derive(Debug, Clone)]
@@ -71,15 +70,12 @@ pub async fn list(
         .filter(meetings::project_id.eq(Key(project_id)))
         .filter(is_wanted(meetings::status, filter.status))
         .filter(is_found(filter.search.as_ref(), |pattern| contains(meetings::title, pattern)));
-    let columns = (
-        ListedMeeting::columns(),
-        participants::store::count(meetings::id),
-        recordings::store::newest_status(meetings::id),
-    );
+    let columns =
+        (ListedMeeting::columns(), participants::count(meetings::id), recordings::newest_status(meetings::id));
     let (rows, total): (Vec<RowOfList>, _) = page_of!(conn, page, listed, meetings::id, columns);
     page.list(rows, total, |(row, ..)| row.id.0.uuid()).try_map(|(row, participants, recording)| {
         let meeting = row.view(app_url)?;
-        let status = |text: String| recordings::store::status(meeting.id, &text);
+        let status = |text: String| recordings::status(meeting.id, &text);
         let recording_status = recording.map(status).transpose()?;
         Ok(MeetingListItem { meeting, participant_count: participants.unwrap_or_default(), recording_status })
     })

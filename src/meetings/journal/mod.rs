@@ -5,26 +5,26 @@
 //! and one for each participant who changed. The events and ledger entries of each change are written one by one, in
 //! their order.
 
+mod recordings;
+mod store;
+
 use actors::event_kind::EventKind;
-use actors::ids::{Id, Invitation};
+use actors::ids::Id;
 use actors::live::{Batch, Decided, EventRecord, Live, RequestId, Topic};
 use actors::meeting::{Event, Meeting, RecordingEvent};
 use actors::time::Time;
 use async_trait::async_trait;
-use diesel::{ExpressionMethods, QueryDsl};
 
-use super::row::Row;
-use super::{find, find_all, live, topic};
+use super::store::{self as rows, find, find_all, live, topic};
+use super::{consents, exclusion, model, participants};
 use crate::db::journal::{DbJournal, NotSaved, Tables};
-use crate::db::schema::meetings;
-use crate::db::{AtOnce, Conn, DbError, Key, at_once, kept, number};
+use crate::db::{AtOnce, Conn, DbError};
 use crate::jobs::Jobs;
 use crate::meetings::invitations::projection::{self, HasInvitations};
 use crate::meetings::media::jobs;
 use crate::meetings::recordings::model::{DeletedRecording, RecordingView};
 use crate::meetings::transcripts::grounding;
 use crate::meetings::transcripts::model::ChangedTranscript;
-use crate::meetings::{consents, exclusion, invitations, model, participants, recordings};
 
 /// Loads and saves meetings for their actors.
 pub type MeetingJournal = DbJournal<MeetingTables>;
@@ -65,27 +65,14 @@ impl Tables for MeetingTables {
     }
 
     async fn update(conn: AtOnce<'_>, batch: &Batch<Meeting>) -> Result<Option<HasInvitations>, DbError> {
-        let row = Row::from(batch.after());
-        let stored = diesel::update(meetings::table.find(row.id));
-        let update = kept(stored.filter(meetings::revision.eq(number(batch.before.revision))).set(&row));
         let asks = batch.steps().any(|(was, step)| projection::is_shown(was, &step.change));
-        let (updated, invited) = if asks {
-            // Not by RETURNING: whoever invites locks the row, and an update that waited for it would not see the invitation.
-            at_once!(conn, execute(update), load(invitations::store::outdated::any(row.id)))
-        } else {
-            let (updated,) = at_once!(conn, execute(update));
-            (updated, Ok(Vec::<Key<Invitation>>::new()))
-        };
-        if updated? == 0 {
-            return Ok(None);
-        }
-        Ok(Some(HasInvitations(!invited?.is_empty())))
+        store::update(conn, batch.after(), batch.before.revision, asks).await
     }
 
     async fn follow(&self, conn: &mut Conn, batch: &Batch<Meeting>, invited: HasInvitations) -> Result<bool, DbError> {
         let (before, after) = (&batch.before, batch.after());
-        participants::store::save(conn, after.id, after.participants.changed_since(&before.participants)).await?;
-        recordings::store::save(conn, after.id, after.recordings.changed_since(&before.recordings)).await?;
+        rows::participants::save(conn, after.id, after.participants.changed_since(&before.participants)).await?;
+        rows::recordings::save(conn, after.id, after.recordings.changed_since(&before.recordings)).await?;
         let (mut offset, mut has_jobs) = (before.revision(), false);
         for (was, Decided { change, request, at }) in batch.steps() {
             let meeting = &change.next;
@@ -167,9 +154,7 @@ async fn save_related(
             participants::erase_names::enqueue(conn, meeting, forgotten, offset, at, request).await?;
             Ok(true)
         }
-        Event::Recording { recording, what } => {
-            recordings::projection::follow(conn, meeting, *recording, *what, at, request).await
-        }
+        Event::Recording { recording, what } => recordings::follow(conn, meeting, *recording, *what, at, request).await,
         Event::Joined { participant } => {
             exclusion::enqueue_unless_member(conn, meeting, *participant, at, request).await
         }

@@ -5,7 +5,6 @@ use actors::time::LocalTime;
 use utoipa::openapi::path::Parameter;
 use utoipa::{PartialSchema, ToSchema};
 
-use super::model::{ClosingNote, MeetingDetails, MeetingListItem, MeetingView, Title};
 use super::operations;
 use super::store::Filter;
 use crate::access::policy::{Analyst, Attendee, Host, Member};
@@ -18,6 +17,8 @@ use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
 use crate::http::list::{Listing, Search};
 use crate::http::version::IfMatch;
+use crate::meetings::MeetingSnapshot;
+use crate::meetings::model::{ClosingNote, MeetingDetails, MeetingListItem, MeetingView, Title};
 use crate::meetings::state::Meetings;
 use crate::projects::model::{Description, Project};
 
@@ -86,7 +87,7 @@ pub async fn list(
 }
 
 pub async fn details(
-    request: Authorized<Attendee<super::MeetingSnapshot>, WithClient<Empty>>,
+    request: Authorized<Attendee<MeetingSnapshot>, WithClient<Empty>>,
     state: Meetings,
 ) -> Result<Versioned<MeetingDetails>, ApiError> {
     let details =
@@ -124,7 +125,7 @@ impl Body for UpdateMeeting {
 }
 
 pub async fn update(
-    request: Authorized<Host<super::MeetingSnapshot>, IfMatch<ValidJson<UpdateMeeting>>>,
+    request: Authorized<Host<MeetingSnapshot>, IfMatch<ValidJson<UpdateMeeting>>>,
     state: Meetings,
 ) -> Result<Versioned<MeetingView>, ApiError> {
     let IfMatch { input: ValidJson(body), version } = request.input;
@@ -147,7 +148,7 @@ impl Body for Why {
 }
 
 pub async fn cancel(
-    request: Authorized<Host<super::MeetingSnapshot>, ValidJson<Why>>,
+    request: Authorized<Host<MeetingSnapshot>, ValidJson<Why>>,
     state: Meetings,
 ) -> Result<Versioned<MeetingView>, ApiError> {
     let ValidJson(why) = request.input;
@@ -158,7 +159,7 @@ pub async fn cancel(
 }
 
 pub async fn start(
-    request: Authorized<Host<super::MeetingSnapshot>, Empty>,
+    request: Authorized<Host<MeetingSnapshot>, Empty>,
     state: Meetings,
 ) -> Result<Versioned<MeetingView>, ApiError> {
     let started =
@@ -167,7 +168,7 @@ pub async fn start(
 }
 
 pub async fn end(
-    request: Authorized<Host<super::MeetingSnapshot>, ValidJson<Why>>,
+    request: Authorized<Host<MeetingSnapshot>, ValidJson<Why>>,
     state: Meetings,
 ) -> Result<Versioned<MeetingView>, ApiError> {
     let ValidJson(why) = request.input;
@@ -177,6 +178,6 @@ pub async fn end(
     Ok(meeting(&ended, &state))
 }
 
-fn meeting(changed: &super::MeetingSnapshot, state: &Meetings) -> Versioned<MeetingView> {
+fn meeting(changed: &MeetingSnapshot, state: &Meetings) -> Versioned<MeetingView> {
     Reply::ok(MeetingView::of(&changed.state, &state.url)).version(changed.state.version)
 }

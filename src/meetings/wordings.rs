@@ -4,14 +4,28 @@
 use std::path::Path;
 
 use actors::meeting::{Digest, Wording};
-
-use super::model::ConsentWording;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 const BUILT_IN: [(&str, &str); 2] = [
-    ("2026-11.en.txt", include_str!("../../../config/consent/2026-11.en.txt")),
-    ("2026-11.ar.txt", include_str!("../../../config/consent/2026-11.ar.txt")),
+    ("2026-11.en.txt", include_str!("../../config/consent/2026-11.en.txt")),
+    ("2026-11.ar.txt", include_str!("../../config/consent/2026-11.ar.txt")),
 ];
 const FALLBACK: &str = "en";
+
+/// The current wording that participants are asked to consent to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConsentWording {
+    /// Identifies this exact text, including its language: send it back with the consent.
+    pub version: String,
+    /// The language of the text.
+    pub language: String,
+    /// The text to show before the question. Send its `version` with the answer.
+    pub text: String,
+    /// SHA-256 of the text in UTF-8, in hexadecimal.
+    pub text_hash: String,
+}
 
 /// The current version of the wording, one text for each language.
 #[derive(Debug, Clone)]

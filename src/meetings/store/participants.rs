@@ -1,18 +1,17 @@
 //! The participants of meetings as rows. Written only by the journal of the meeting, together with it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use actors::ids::{self, Id, Project, User};
 use actors::meeting::{
-    Consent, ConsentDecision, Digest, Link, MediaSession, Meeting, MeetingRole, MeetingStatus, Participant,
-    ParticipantStatus, People, Presence, Wording,
+    Consent, ConsentDecision, ConsentScope, Digest, Link, MediaSession, Meeting, MeetingRole, MeetingStatus,
+    Participant, ParticipantStatus, People, Presence, Wording,
 };
 use diesel::upsert::excluded;
 use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, QueryDsl, Queryable, Selectable};
 
 use crate::db::schema::{meetings, participants};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
-use crate::meetings::consents;
 
 /// A new column also needs a line in [`save`].
 #[derive(Queryable, Selectable, Insertable)]
@@ -71,7 +70,7 @@ impl Row {
             media_began_at: media.map(|media| At(media.began_at)),
             media_is_open: media.map(|media| media.is_open),
             consent_decision: consent.map(|consent| consent.decision.into_str().to_owned()),
-            consent_scopes: consent.map(|consent| consents::store::joined(&consent.scopes)),
+            consent_scopes: consent.map(|consent| joined(&consent.scopes)),
             consent_wording_version: consent.map(|consent| consent.wording.version.clone()),
             consent_language: consent.map(|consent| consent.wording.language.clone()),
             consent_text_hash: consent.map(|consent| consent.wording.text_hash.to_string()),
@@ -100,7 +99,7 @@ impl Row {
             (Some(decision), Some(scopes), Some(version), Some(language), Some(text_hash), Some(at)) => {
                 let decision: ConsentDecision = decision.parse().map_err(|_| wrong("an unknown decision"))?;
                 let text_hash: Digest = text_hash.parse().map_err(|_| wrong("no hash"))?;
-                let scopes = consents::store::split(&scopes).ok_or_else(|| wrong("an unknown scope"))?;
+                let scopes = split(&scopes).ok_or_else(|| wrong("an unknown scope"))?;
                 Some(Consent { decision, scopes, wording: Wording { version, language, text_hash }, at: at.0 })
             }
             _ => return Err(wrong("half a consent")),
@@ -161,6 +160,18 @@ const fn word(link: Link) -> &'static str {
 
 const AWAITED: &str = "AWAITED";
 const SOCKET: &str = "SOCKET";
+
+/// Formats scopes as the columns store them, joined with commas.
+#[must_use]
+pub fn joined(scopes: &BTreeSet<ConsentScope>) -> String {
+    scopes.iter().map(|scope| scope.into_str()).collect::<Vec<_>>().join(",")
+}
+
+/// Parses the scopes of a column. Returns `None` when one of them is unknown.
+#[must_use]
+pub fn split(scopes: &str) -> Option<BTreeSet<ConsentScope>> {
+    scopes.split(',').filter(|scope| !scope.is_empty()).map(|scope| scope.parse().ok()).collect()
+}
 
 /// The participants of an account in a project's scheduled and live meetings.
 macro_rules! in_open_meetings {

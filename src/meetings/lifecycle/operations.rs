@@ -2,19 +2,20 @@
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::meeting::{self, Command, ConsentPolicy, EndReason, MeetingDraft, MeetingStatus, Refusal};
+use actors::meeting::{self, Command, ConsentPolicy, EndReason, MeetingDraft};
 
-use super::model::{ClosingNote, MeetingListItem};
 use super::routes::{CreateMeeting, UpdateMeeting};
-use super::store::{self, Filter};
-use super::{MeetingSnapshot, recordings};
+use super::store::{self as listed, Filter};
 use crate::access::principal::Caller;
 use crate::accounts;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
+use crate::meetings::commands::{active, ask};
+use crate::meetings::model::{ClosingNote, MeetingListItem};
 use crate::meetings::state::Meetings;
+use crate::meetings::{MeetingSnapshot, store};
 use crate::projects::model::Project;
 use crate::quotas::model::CountedKind;
 
@@ -73,7 +74,7 @@ pub async fn list(
     listing: Listing<Filter>,
 ) -> Result<List<MeetingListItem>, ApiError> {
     let url = state.url.clone();
-    let found = state.db.read(move |conn| Box::pin(async move { store::list(conn, project_id, listing, &url).await }));
+    let found = state.db.read(move |conn| Box::pin(async move { listed::list(conn, project_id, listing, &url).await }));
     found.await.map_err(ApiError::from)
 }
 
@@ -143,51 +144,4 @@ pub async fn cancel(
     active(state, meeting).await?;
     let command = Command::Cancel { by: caller.user_id, reason: reason.map(|reason| reason.0) };
     ask(state, meeting.state.id, command, request).await
-}
-
-/// Checks that the project of a meeting accepts changes. Ending a meeting, leaving it and withdrawing a consent are
-/// possible in any project.
-///
-/// # Errors
-/// 409 for an archived project; 404 when the project does not exist.
-pub async fn active(state: &Meetings, meeting: &MeetingSnapshot) -> Result<(), ApiError> {
-    let status = state.roles.status(&state.db, meeting.state.project_id).await?;
-    status.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?.must_be_active()
-}
-
-/// Sends a command to a meeting's actor and returns the saved snapshot.
-///
-/// # Errors
-/// The meeting's refusal as an HTTP error; otherwise as [`ApiError::of_command`].
-pub async fn ask(
-    state: &Meetings,
-    id: Id<meeting::Meeting>,
-    command: Command,
-    request: RequestId,
-) -> Result<MeetingSnapshot, ApiError> {
-    let done = state.registry.ask(id, command, request).await;
-    done.map_err(|failure| ApiError::of_command(failure, Code::MEETING_NOT_FOUND, refused))
-}
-
-fn refused(refusal: Refusal) -> ApiError {
-    match refusal {
-        Refusal::Stale { .. } => ApiError::of(Code::PRECONDITION_FAILED),
-        Refusal::InvalidState { status } => ApiError::with_message(
-            Code::INVALID_STATE,
-            match status {
-                MeetingStatus::Scheduled => "The meeting has not started.",
-                MeetingStatus::Live => "The meeting is in progress.",
-                MeetingStatus::Ended => "The meeting has ended.",
-                MeetingStatus::Cancelled => "The meeting was cancelled.",
-            },
-        ),
-        Refusal::NoSuchParticipant => ApiError::of(Code::NOT_FOUND),
-        Refusal::Removed => {
-            ApiError::with_message(Code::FORBIDDEN, "You were removed from this meeting. Ask to be invited again.")
-        }
-        Refusal::NeverJoined => ApiError::with_message(Code::FORBIDDEN, "Join the meeting first."),
-        Refusal::Full => ApiError::of(Code::MEETING_FULL),
-        Refusal::LastHost => ApiError::of(Code::LAST_HOST),
-        Refusal::Recording(refusal) => recordings::refusals::refused(refusal),
-    }
 }
