@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use colloquy::analysis::dashboard::model::ResultsDashboard;
-use colloquy::analysis::results::model::{Requirement, SourceReference, UserStory};
+use colloquy::analysis::items::model::{Requirement, SourceReference, UserStory};
 use console::Style;
 use pipeline::result::{Priority, Severity};
 

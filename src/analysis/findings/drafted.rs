@@ -6,10 +6,11 @@ use actors::ids::Id;
 use actors::time::Time;
 use uuid::Uuid;
 
-use super::items::{Known, content_key};
-use super::model::RevisionSource;
-use super::project_item::ProjectItem;
-use super::store::{FoundKeys, Item, Kind, item_of};
+use super::items::Known;
+use crate::analysis::items::content_key::content_key;
+use crate::analysis::items::model::RevisionSource;
+use crate::analysis::items::project_item::ProjectItem;
+use crate::analysis::items::store::{FoundKeys, Item, Kind, item_of};
 use crate::analysis::proposals::model::{Proposal, ProposalKind};
 use crate::analysis::proposals::planning::{Fate, KindPlan, KnownItem};
 use crate::analysis::proposals::store::ReferenceDraft;

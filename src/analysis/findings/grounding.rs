@@ -22,10 +22,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::model::{Requirement, RevisionSource, SourceReference, UserStory, WorkflowStatus};
-use super::store::Kind;
-use super::store::quoting::{self as store, QuotingItem};
+use super::store as results;
 use crate::analysis::dashboard::model::ResultsDashboard;
+use crate::analysis::items::model::{Requirement, RevisionSource, SourceReference, UserStory, WorkflowStatus};
+use crate::analysis::items::store::Kind;
+use crate::analysis::items::store::quoting::{self as store, QuotingItem};
 use crate::analysis::proposals::store::quoting::{self as proposals, QuotingProposal};
 use crate::analysis::state::Analysis;
 use crate::db::DbError;
@@ -145,8 +146,10 @@ impl GroundItemsAgainHandler {
         let (mut after, recording_id) = (Id::<Run>::from_uuid(Uuid::nil()), ground.recording_id);
         let (ground, mut is_whole) = (Arc::new(ground), true);
         loop {
-            let read =
-                self.state.db.read(move |conn| Box::pin(store::result_quoting(conn, project_id, recording_id, after)));
+            let read = self
+                .state
+                .db
+                .read(move |conn| Box::pin(results::result_quoting(conn, project_id, recording_id, after)));
             let Some((run_id, result)) = read.await? else { return Ok(is_whole) };
             after = run_id;
             let (ground, before) = (Arc::clone(&ground), result.clone());
@@ -157,7 +160,7 @@ impl GroundItemsAgainHandler {
             is_whole &= self
                 .state
                 .db
-                .write(move |conn| Box::pin(store::change_result(conn, run_id, result, changed, now)))
+                .write(move |conn| Box::pin(results::change_result(conn, run_id, result, changed, now)))
                 .await?;
         }
     }

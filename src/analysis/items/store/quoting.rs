@@ -1,13 +1,12 @@
-//! Queries of what quotes a recording: items, and results of runs.
+//! Queries of the items that quote a recording.
 
 use actors::ids::{self, Id};
-use actors::run::Run;
 use actors::time::Time;
-use diesel::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods};
+use diesel::{ExpressionMethods, QueryDsl, Queryable, Selectable, TextExpressionMethods};
 use uuid::Uuid;
 
 use super::Kind;
-use crate::db::schema::{items, run_results, runs};
+use crate::db::schema::items;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
 /// An item that quotes something.
@@ -50,33 +49,4 @@ pub async fn change(conn: &mut Conn, was: QuotingItem, body: String, now: Time) 
 pub async fn remove(conn: &mut Conn, was: QuotingItem) -> Result<bool, DbError> {
     let unchanged = items::table.filter(items::id.eq(was.id)).filter(items::body.eq(was.body));
     Ok(diesel::delete(unchanged).execute(conn).await? == 1)
-}
-
-/// Returns the next result of a project's runs that quotes a recording: of a run with an id after `after`.
-pub async fn result_quoting(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    recording_id: Uuid,
-    after: Id<Run>,
-) -> Result<Option<(Id<Run>, String)>, DbError> {
-    let found = runs::table.inner_join(run_results::table.on(run_results::run_id.eq(runs::id)));
-    let found = found.filter(runs::project_id.eq(Key(project_id))).filter(runs::id.gt(Key(after)));
-    let found = found.filter(run_results::result.like(format!("%{recording_id}%"))).order(runs::id.asc());
-    let found: Option<(Key<Run>, String)> =
-        found.select((runs::id, run_results::result)).first(conn).await.optional()?;
-    Ok(found.map(|(id, result)| (id.0, result)))
-}
-
-/// Stores a new result of a run. Returns false if somebody else changed it.
-pub async fn change_result(
-    conn: &mut Conn,
-    run_id: Id<Run>,
-    was: String,
-    result: String,
-    now: Time,
-) -> Result<bool, DbError> {
-    let unchanged = run_results::table.find(Key(run_id)).filter(run_results::result.eq(was));
-    let changed =
-        diesel::update(unchanged).set((run_results::result.eq(result), run_results::generated_at.eq(At(now))));
-    Ok(changed.execute(conn).await? == 1)
 }

@@ -10,16 +10,15 @@ use pipeline::result::{
     UserStoryDraft,
 };
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::edits::MOST_TEXT_BYTES;
-use super::model::{
+use crate::analysis::items::content_key::hash;
+use crate::analysis::items::edits::MOST_TEXT_BYTES;
+use crate::analysis::items::model::{
     AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Requirement, RevisionSource, Risk, SourceReference,
     UserStory, WorkflowStatus,
 };
-use super::project_item::ProjectItem;
-use super::store::Item;
+use crate::analysis::items::store::Item;
 use crate::analysis::proposals::matching::{Likened, SourcePlace};
 use crate::analysis::proposals::planning::FoundText;
 
@@ -91,48 +90,12 @@ impl FoundItem for UserStoryDraft {
     }
 }
 
-/// The hash of the content of an item, as that of a finding with the same content.
-pub fn content_key(item: &ProjectItem) -> String {
-    match item {
-        ProjectItem::Requirement(one) => hash(&(one.kind, one.category, &one.title, &one.statement, one.priority)),
-        ProjectItem::UserStory(one) => {
-            let criteria: Vec<&str> = one.acceptance_criteria.iter().map(|one| one.text.as_str()).collect();
-            let told = (&one.title, &one.role, &one.goal, &one.benefit, &one.description);
-            hash(&(told, one.priority, criteria))
-        }
-    }
-}
-
-/// 32 hex digits. What can't be serialized, which no content is, hashes as nothing.
-fn hash(content: &impl serde::Serialize) -> String {
-    let text = serde_json::to_vec(content).unwrap_or_default();
-    hex::encode(Sha256::digest(text)).chars().take(32).collect()
-}
-
-/// The words and places of an item, to be compared with findings.
-pub fn likened(item: &ProjectItem) -> Likened {
-    let place = |source: &SourceReference| {
-        let offsets = (source.start_offset, source.end_offset);
-        place(source.document_id.or(source.recording_id)?, offsets, source.start_ms.zip(source.end_ms))
-    };
-    Likened::new(item.words(), item.sources().iter().filter_map(place).collect())
-}
-
 fn cited(sources: &[Citation]) -> Vec<SourcePlace> {
     let place = |source: &Citation| {
         let offsets = (source.start_offset, source.end_offset);
-        place(source.source_id.parse().ok()?, offsets, source.start_ms.zip(source.end_ms))
+        SourcePlace::at(source.source_id.parse().ok()?, offsets, source.start_ms.zip(source.end_ms))
     };
     sources.iter().filter_map(place).collect()
-}
-
-/// The times where there are any: the offsets of what was said move when it is transcribed anew.
-fn place(source: Uuid, offsets: (usize, usize), times: Option<(u64, u64)>) -> Option<SourcePlace> {
-    let (start, end) = match times {
-        Some(times) => times,
-        None => (u64::try_from(offsets.0).ok()?, u64::try_from(offsets.1).ok()?),
-    };
-    Some(SourcePlace { source, start, end })
 }
 
 /// Merges the sources found now with those found earlier in other documents.

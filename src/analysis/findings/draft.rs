@@ -14,9 +14,10 @@ use uuid::Uuid;
 
 use super::drafted::{DraftedKind, PlannedKind, References, ShownItem, known_items};
 use super::items::{self, FoundItem};
-use super::project_item::ProjectItem;
-use super::store::{self, DraftItem, Facts, FoundKeys, Item, Kind, ResultsDraft};
+use super::store::{self, DraftItem, ResultsDraft};
 use crate::analysis::dashboard::model::ResultsDashboard;
+use crate::analysis::items::project_item::ProjectItem;
+use crate::analysis::items::store::{self as stored, Facts, FoundKeys, Item, Kind};
 use crate::analysis::proposals::drafting::{self, ReviewedProject};
 use crate::analysis::proposals::model::ProposalKind;
 use crate::analysis::proposals::planning::{self, Fate, FoundText, KindPlan};
@@ -67,7 +68,7 @@ pub async fn write(state: &Analysis, run: &Run, mut result: PipelineResult) -> R
     let context = DraftContext { state, run, now: state.now() };
     context.clear().await?;
     let project_id = run.project_id;
-    let is_reviewed = state.db.read(move |conn| Box::pin(store::is_any_touched(conn, project_id))).await?;
+    let is_reviewed = state.db.read(move |conn| Box::pin(stored::is_any_touched(conn, project_id))).await?;
     let reviewed =
         is_reviewed.then(|| ReviewedProject { db: &state.db, run, scope: drafting::read_scope(run, &result) });
     let of_requirements = reviewed.as_ref().filter(|_| run.analysis_type.wants_requirements());
@@ -164,12 +165,12 @@ impl DraftContext<'_> {
         reviewed: Option<&ReviewedProject<'_>>,
     ) -> Result<PlannedKind, Undrafted> {
         let project_id = self.run.project_id;
-        let last_number = self.state.db.read(move |conn| Box::pin(store::last_number(conn, project_id, kind))).await?;
+        let last_number = self.state.db.read(move |conn| Box::pin(stored::last_number(conn, project_id, kind))).await?;
         let texts: Vec<FoundText> = found.iter().map(FoundItem::text).collect();
         let mut known = HashMap::new();
         for some in texts.chunks(AT_ONCE) {
             let keys = some.iter().map(|text| text.text_key.clone()).collect();
-            let found = self.state.db.read(move |conn| Box::pin(store::known(conn, project_id, kind, keys))).await?;
+            let found = self.state.db.read(move |conn| Box::pin(stored::known(conn, project_id, kind, keys))).await?;
             known.extend(found.into_iter().map(|item| (item.text_key.clone(), item)));
         }
         let keys: Vec<FoundKeys> = texts
@@ -196,7 +197,7 @@ impl DraftContext<'_> {
         let mut targets = HashMap::new();
         for some in ids.chunks(AT_ONCE) {
             let some = some.to_vec();
-            let found = self.state.db.read(move |conn| Box::pin(store::some(conn, project_id, some))).await?;
+            let found = self.state.db.read(move |conn| Box::pin(stored::some(conn, project_id, some))).await?;
             targets.extend(found.into_iter().map(|item| (item.id.0.uuid(), item)));
         }
         Ok(targets)

@@ -4,6 +4,8 @@
 //! A requirement that is rejected, or demands something else now, makes the approved stories that cover it suspect. Each changed item is announced by an
 //! event `item.changed` on the topic of its project, which says what to read again.
 
+pub mod tracker_issues;
+
 use std::collections::HashSet;
 
 use actors::event_kind::EventKind;
@@ -14,11 +16,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::edits::must_fit;
-use super::model::{UserStory, WorkflowStatus};
-use super::project_item::{ProjectItem, ReferenceKind};
-use super::store::change as store;
-use super::store::{FoundKeys, Kind};
+use crate::analysis::items::edits::must_fit;
+use crate::analysis::items::model::{UserStory, WorkflowStatus};
+use crate::analysis::items::project_item::{ProjectItem, ReferenceKind};
+use crate::analysis::items::store::change as store;
+use crate::analysis::items::store::{FoundKeys, Kind};
 use crate::analysis::trail::difference::{change_the_demand, differences};
 use crate::analysis::trail::model::{ApprovalAction, Decider, ItemDecision};
 use crate::analysis::trail::store::{self as trail, NewEvent};
@@ -191,7 +193,7 @@ impl ItemChanges {
 ///
 /// # Errors
 /// Only database errors.
-pub(super) async fn item_changed(
+async fn item_changed(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     kind: Kind,

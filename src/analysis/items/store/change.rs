@@ -7,8 +7,8 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, TextExpressionMetho
 use uuid::Uuid;
 
 use super::{Facts, FoundKeys, Kind, item_of};
-use crate::analysis::results::model::WorkflowStatus;
-use crate::analysis::results::project_item::ProjectItem;
+use crate::analysis::items::model::WorkflowStatus;
+use crate::analysis::items::project_item::ProjectItem;
 use crate::db::schema::{item_numbers, items};
 use crate::db::{At, Conn, DbError, Key, RunQueryDsl, kept};
 

@@ -8,7 +8,7 @@ use diesel::{ExpressionMethods, QueryDsl};
 use uuid::Uuid;
 
 use super::Kind;
-use crate::analysis::results::spooled::ListedItem;
+use crate::analysis::items::spooled::ListedItem;
 use crate::db::schema::items;
 use crate::db::{At, Conn, DbError, Key, RunQueryDsl, bytes_of, octet_length};
 

@@ -5,10 +5,10 @@ use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use uuid::Uuid;
 
-use super::changes::item_changed;
-use super::model::TrackerIssue;
-use super::project_item::ProjectItem;
-use super::store::{Kind, change};
+use super::item_changed;
+use crate::analysis::items::model::TrackerIssue;
+use crate::analysis::items::project_item::ProjectItem;
+use crate::analysis::items::store::{Kind, change};
 use crate::db::{Conn, DbError};
 
 /// Says which issue a story became. Nobody edited the story: its version stays. Returns the event, unless the story is gone or

@@ -1,4 +1,4 @@
-//! Response types of a run's findings.
+//! Response types of a project's items and of a run's other findings.
 
 use actors::ids::Id;
 use actors::run::Run;
@@ -42,6 +42,18 @@ pub enum RevisionSource {
 }
 
 impl Enumeration for RevisionSource {}
+
+/// The kind of item that a proposal is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+pub enum ProposalTarget {
+    Requirement,
+    UserStory,
+}
+
+impl Enumeration for ProposalTarget {}
 
 /// Where an item comes from. The quote occurs verbatim in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
