@@ -3,24 +3,22 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use actors::ids::Id;
-
-use super::model::TrackerExport;
+use uuid::Uuid;
 
 /// Clones share one set.
 #[derive(Clone, Default)]
-pub struct RunningExports(Arc<Mutex<HashSet<Id<TrackerExport>>>>);
+pub struct RunningExports(Arc<Mutex<HashSet<Uuid>>>);
 
 /// The right to work on an export, until it is dropped.
 pub struct ExportTurn {
     running: RunningExports,
-    id: Id<TrackerExport>,
+    id: Uuid,
 }
 
 impl RunningExports {
     /// Returns `None` if another job works on it.
     #[must_use]
-    pub fn take(&self, id: Id<TrackerExport>) -> Option<ExportTurn> {
+    pub fn take(&self, id: Uuid) -> Option<ExportTurn> {
         let is_free = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         is_free.then(|| ExportTurn { running: self.clone(), id })
     }
