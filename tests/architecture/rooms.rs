@@ -11,27 +11,24 @@ use crate::sources::{ModulePath, Source, crates, sources};
 /// How many arrows run back up in an area or a crate, in the best order; and how many circles of rooms there are. Where none is
 /// said, there is none. These are ceilings: they go down with the code, and not up again.
 const ROOMS: &[(&str, usize, usize)] = &[
-    ("access", 1, 1),
     ("accounts", 2, 2),
     ("actors", 1, 1),
     ("admin", 4, 1),
     ("analysis", 2, 2),
     ("bench", 5, 1),
     ("db", 7, 3),
-    ("http", 2, 2),
     ("jobs", 1, 1),
     ("log", 4, 1),
-    ("models", 1, 1),
     ("projects", 1, 1),
     ("quotas", 1, 1),
     ("reviews", 1, 1),
     ("trackers", 2, 1),
-    ("wiring", 2, 2),
+    ("wiring", 1, 1),
 ];
 
 /// How many circles of files a crate has, and how many files are in the largest one. A file that declares a type for the parts that
 /// it calls itself makes a circle of all of them.
-const FILES: &[(&str, usize, usize)] = &[("actors", 5, 6), ("exports", 4, 3), ("pipeline", 4, 31), ("src", 40, 7)];
+const FILES: &[(&str, usize, usize)] = &[("actors", 6, 5), ("exports", 4, 3), ("pipeline", 4, 29), ("src", 28, 7)];
 
 /// The files of a crate that import each other.
 struct FileGraph(BTreeMap<ModulePath, BTreeSet<ModulePath>>);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -18,6 +19,34 @@ pub struct Source {
     /// The text without comments and tests.
     pub code: String,
 }
+
+/// A module that is declared only for tests, in a file of its own.
+static MODULE_OF_TESTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod (\w+);").unwrap()
+});
+
+/// A comment to the end of its line.
+static COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)//.*$").unwrap());
+
+/// The module of tests at the end of a file.
+static TESTS_BELOW: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod \w+ \{").unwrap());
+
+/// Where a path begins at the root of the crate, or above.
+static ABSOLUTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[^$\w])(crate|(?:super::)*super)::").unwrap());
+
+/// A path below a feature that is imported.
+static FEATURE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?:^|[^:\w])(accounts|projects|meetings|analysis)::").unwrap());
+
+/// A module that is declared in another file.
+static CHILD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^\s*(?:pub(?:\([a-z ]+\))? )?mod (\w+);").unwrap());
+
+/// Where a path begins that is relative to the crate or the module.
+static OWN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[^$\w])((?:crate|self|super)::)").unwrap());
+
+/// A path below a module, by its name.
+static NAMED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[^:\w.$])([a-z_]\w*)::").unwrap());
 
 /// Returns the folders with the sources of all crates of the workspace, from its own root.
 pub fn crates() -> Vec<String> {
@@ -64,7 +93,7 @@ pub fn sources(root: &str) -> Vec<Source> {
     found.sort();
     let texts: Vec<(PathBuf, String)> =
         found.into_iter().map(|file| (file.clone(), fs::read_to_string(file).unwrap())).collect();
-    let tests = of_tests(&root, &texts);
+    let tests = of_tests(&texts);
     let sources = texts.into_iter().filter(|(file, _)| !tests.iter().any(|test| file.starts_with(test)));
     let sources = sources.map(|(file, text)| {
         let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
@@ -75,15 +104,13 @@ pub fn sources(root: &str) -> Vec<Source> {
 }
 
 /// Returns the files and folders of modules that are declared only for tests.
-fn of_tests(root: &Path, texts: &[(PathBuf, String)]) -> Vec<PathBuf> {
-    let declared =
-        Regex::new(r"(?m)^#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod (\w+);").unwrap();
+fn of_tests(texts: &[(PathBuf, String)]) -> Vec<PathBuf> {
     let mut tests = Vec::new();
     for (file, text) in texts {
         let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
         let here = file.parent().unwrap();
         let folder = if ["mod", "lib", "main"].contains(&stem.as_str()) { here.to_owned() } else { here.join(stem) };
-        for name in declared.captures_iter(text).map(|found| found[1].to_owned()) {
+        for name in MODULE_OF_TESTS.captures_iter(text).map(|found| found[1].to_owned()) {
             tests.push(folder.join(format!("{name}.rs")));
             tests.push(folder.join(name));
         }
@@ -92,10 +119,8 @@ fn of_tests(root: &Path, texts: &[(PathBuf, String)]) -> Vec<PathBuf> {
 }
 
 fn code_of(text: &str) -> String {
-    let comments = Regex::new(r"(?m)//.*$").unwrap();
-    let code = comments.replace_all(text, "");
-    let tests = Regex::new(r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod \w+ \{").unwrap();
-    let end = tests.find(&code).map_or(code.len(), |found| found.start());
+    let code = COMMENT.replace_all(text, "");
+    let end = TESTS_BELOW.find(&code).map_or(code.len(), |found| found.start());
     code[..end].to_owned()
 }
 
@@ -106,9 +131,8 @@ impl Source {
 
     /// Returns every path from the crate's root, such as `["projects", "store", "find"]`, with `{…}` groups expanded.
     pub fn imports(&self) -> BTreeSet<Vec<String>> {
-        let start = Regex::new(r"(?:^|[^$\w])(crate|(?:super::)*super)::").unwrap();
         let mut all = BTreeSet::new();
-        for found in start.find_iter(&self.code) {
+        for found in ABSOLUTE.find_iter(&self.code) {
             let head = found.as_str();
             let base = match head.matches("super").count() {
                 0 => Vec::new(),
@@ -118,8 +142,7 @@ impl Source {
             unfold(&self.code[found.end()..], &base, &mut all);
         }
         // Paths such as `projects::store::find` where `crate::projects` is imported.
-        let short = Regex::new(r"(?:^|[^:\w])(accounts|projects|meetings|analysis)::").unwrap();
-        for found in short.captures_iter(&self.code) {
+        for found in FEATURE.captures_iter(&self.code) {
             let (name, end) = (found[1].to_owned(), found.get(0).unwrap().end());
             if all.contains(&vec![name.clone()]) {
                 unfold(&self.code[end..], &[name], &mut all);
@@ -138,8 +161,7 @@ impl Source {
 
     /// The modules that this one declares.
     fn children(&self) -> Vec<String> {
-        let declared = Regex::new(r"(?m)^\s*(?:pub(?:\([a-z ]+\))? )?mod (\w+);").unwrap();
-        declared.captures_iter(&self.code).map(|found| found[1].to_owned()).collect()
+        CHILD.captures_iter(&self.code).map(|found| found[1].to_owned()).collect()
     }
 
     /// Where a path begins that is relative to this module: `text` begins with `crate::`, `self::`, `super::` or a child.
@@ -165,7 +187,7 @@ impl Source {
     /// The names that this module passes on, and where they are from.
     pub fn passed_on(&self) -> BTreeMap<String, ModulePath> {
         let mut all = BTreeSet::new();
-        for found in passing_on().captures_iter(&self.code) {
+        for found in PASSING_ON.captures_iter(&self.code) {
             if let Some((base, rest)) = self.begin(&found[1]) {
                 unfold(rest, &base, &mut all);
             }
@@ -176,10 +198,9 @@ impl Source {
     /// Returns the paths that the module itself uses, from the crate's root: also those of its children, by their names or `self`,
     /// and those below a module that it imports. What it only passes on is not used by it.
     pub fn uses(&self) -> BTreeSet<ModulePath> {
-        let code = passing_on().replace_all(&self.code, "");
-        let absolute = Regex::new(r"(?:^|[^$\w])((?:crate|self|super)::)").unwrap();
+        let code = PASSING_ON.replace_all(&self.code, "");
         let mut all = BTreeSet::new();
-        for found in absolute.captures_iter(&code) {
+        for found in OWN.captures_iter(&code) {
             if let Some((base, rest)) = self.begin(&code[found.get(1).unwrap().start()..]) {
                 unfold(rest, &base, &mut all);
             }
@@ -194,8 +215,7 @@ impl Source {
             let path = self.path().into_iter().chain([child.clone()]).collect();
             known.insert(child, path);
         }
-        let relative = Regex::new(r"(?:^|[^:\w.$])([a-z_]\w*)::").unwrap();
-        for found in relative.captures_iter(&code) {
+        for found in NAMED.captures_iter(&code) {
             let Some(path) = known.get(&found[1]) else { continue };
             unfold(&code[found.get(0).unwrap().end()..], path, &mut all);
             // The import alone uses nothing of the module.
@@ -206,9 +226,7 @@ impl Source {
 }
 
 /// The statements by which a module passes names on.
-fn passing_on() -> Regex {
-    Regex::new(r"(?m)^\s*pub(?:\([a-z ]+\))? use ([^;]+);").unwrap()
-}
+static PASSING_ON: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^\s*pub(?:\([a-z ]+\))? use ([^;]+);").unwrap());
 
 /// Parses a path such as `a::b` or `a::{b, c::d}` at the start of the text, and ignores the rest.
 fn unfold(text: &str, base: &[String], all: &mut BTreeSet<Vec<String>>) {
