@@ -6,11 +6,11 @@ use actix_web::http::Method;
 
 use crate::accounts::{external, login_links, profile, resets, sessions};
 use crate::api::operation::Operation;
-use crate::meetings::{consents, invitations, media, participants, recordings, transcripts};
+use crate::meetings::{consents, invitations, lifecycle, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
 use crate::reviews::{approvals, baselines, search, trace};
 use crate::trackers::{connections, destinations, exports};
-use crate::{accounts, analysis, live, meetings, operator, pipeline_jobs, projects, reviews, service};
+use crate::{accounts, analysis, live, operator, pipeline_jobs, projects, reviews, service};
 
 macro_rules! operations {
     ($($tag:literal in $area:ident { $(
@@ -97,9 +97,9 @@ pub fn public() -> Vec<Operation> {
                 "Delete a document" message "Document deleted.";
         }
         "Results" in analysis {
-            GET "/api/projects/{projectId}/user-stories" "getUserStoriesByProject" analysis::results::routes::user_stories => 200 [404]
+            GET "/api/projects/{projectId}/user-stories" "getUserStoriesByProject" analysis::items::routes::user_stories => 200 [404]
                 "List a project's user stories" message "User stories retrieved.";
-            GET "/api/projects/{projectId}/requirements" "getRequirementsByProject" analysis::results::routes::requirements => 200 [404]
+            GET "/api/projects/{projectId}/requirements" "getRequirementsByProject" analysis::items::routes::requirements => 200 [404]
                 "List a project's requirements" message "Requirements retrieved.";
         }
         "Profile" in accounts {
@@ -133,15 +133,15 @@ pub fn public() -> Vec<Operation> {
                 "List a project's stakeholders" message "Stakeholders retrieved.";
         }
         "Meetings" in meetings {
-            POST "/api/projects/{projectId}/meetings" "createMeeting" meetings::routes::create => 201 [404, 409]
+            POST "/api/projects/{projectId}/meetings" "createMeeting" lifecycle::routes::create => 201 [404, 409]
                 "Schedule a meeting" message "Meeting scheduled.";
-            GET "/api/projects/{projectId}/meetings" "listProjectMeetings" meetings::routes::list => 200 [404]
+            GET "/api/projects/{projectId}/meetings" "listProjectMeetings" lifecycle::routes::list => 200 [404]
                 "List a project's meetings" message "Meetings retrieved.";
-            GET "/api/meetings/{meetingId}" "getMeetingDetails" meetings::routes::details => 200 [404]
+            GET "/api/meetings/{meetingId}" "getMeetingDetails" lifecycle::routes::details => 200 [404]
                 "Get a meeting" message "Meeting retrieved.";
-            PATCH "/api/meetings/{meetingId}" "updateMeeting" meetings::routes::update => 200 [404, 409, 412]
+            PATCH "/api/meetings/{meetingId}" "updateMeeting" lifecycle::routes::update => 200 [404, 409, 412]
                 "Update a meeting" message "Meeting updated.";
-            POST "/api/meetings/{meetingId}/cancel" "cancelMeeting" meetings::routes::cancel => 200 [404, 409]
+            POST "/api/meetings/{meetingId}/cancel" "cancelMeeting" lifecycle::routes::cancel => 200 [404, 409]
                 "Cancel a meeting" message "Meeting cancelled.";
             POST "/api/meetings/{meetingId}/room-credentials" "issueRoomCredentials" media::routes::issue => 200 [404, 409, 503]
                 "Issue room credentials for a meeting" message "Room credentials issued.";
@@ -184,9 +184,9 @@ pub fn public() -> Vec<Operation> {
                 "Export a meeting's consent record" message "Consent record retrieved.";
         }
         "Lifecycle" in meetings {
-            POST "/api/meetings/{meetingId}/start" "startMeeting" meetings::routes::start => 200 [404, 409]
+            POST "/api/meetings/{meetingId}/start" "startMeeting" lifecycle::routes::start => 200 [404, 409]
                 "Start a meeting" message "Meeting started.";
-            POST "/api/meetings/{meetingId}/end" "endMeeting" meetings::routes::end => 200 [404, 409]
+            POST "/api/meetings/{meetingId}/end" "endMeeting" lifecycle::routes::end => 200 [404, 409]
                 "End a meeting" message "Meeting ended.";
         }
         "Recordings" in meetings {

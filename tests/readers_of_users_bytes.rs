@@ -1,6 +1,6 @@
 //! Whoever parses what a user sent does it in a child process with limits, and takes time in proportion to its size.
 //!
-//! A source test, as tests/architecture.rs is: every use of a crate that parses formats of other programs stands in the list below with
+//! A source test, as tests/architecture is: every use of a crate that parses formats of other programs stands in the list below with
 //! the child that reaches it, or with the reason why what it parses was sent by no user; and every reader of the list is measured at
 //! the sizes n, 2n and 4n by a test that is named here. JSON bodies and multipart forms are the interface itself: serde and actix
 //! parse them under the limit of their size. What looks at the first bytes of a file to tell its format (`readers/sniff.rs`,
@@ -215,13 +215,13 @@ const CHILDREN: &[ParserChild] = &[
     },
     ParserChild {
         verb: "decode-picture",
-        file: "src/accounts/profile/decoder.rs",
+        file: "src/accounts/pictures/decoder.rs",
         call: r"\bpicture::face\(",
         named: r"\bpicture::(?:face|\{?self)\b",
-        but: &["src/accounts/profile/picture.rs"],
+        but: &["src/accounts/pictures/picture.rs"],
         readers: &[(
-            "src/accounts/profile/picture.rs",
-            "src/accounts/profile/picture.rs::a_picture_is_decoded_in_proportion_to_its_pixels",
+            "src/accounts/pictures/picture.rs",
+            "src/accounts/pictures/picture.rs::a_picture_is_decoded_in_proportion_to_its_pixels",
         )],
     },
     ParserChild {

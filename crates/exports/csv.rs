@@ -8,7 +8,7 @@ use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::ExportFault;
+use crate::fault::ExportFault;
 use crate::references::RequirementCodes;
 use crate::specification::Specification;
 use crate::tables::{CellContent, SpecificationTable, tables};

@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, Cursor, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::ExportFault;
+use crate::fault::ExportFault;
 use crate::references::RequirementCodes;
 use crate::specification::Specification;
 use crate::text::clean_line;
@@ -26,9 +26,6 @@ const STYLES: &str = include_str!("docx/template/styles.xml");
 const NUMBERING: &str = include_str!("docx/template/numbering.xml");
 const SETTINGS: &str = include_str!("docx/template/settings.xml");
 const FOOTER: &str = include_str!("docx/template/footer.xml");
-
-/// The namespace of what this module writes.
-const WORD_NAMESPACE: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 
 pub(crate) fn write(specification: &Specification) -> Result<Vec<u8>, ExportFault> {
     package(specification).map_err(|error| ExportFault(format!("The document could not be written: {error}")))

@@ -2,7 +2,7 @@
 //!
 //! It is written by [`Markup`], which takes markup only from the program's own text: whatever else goes into the file is escaped.
 
-use crate::ExportFault;
+use crate::fault::ExportFault;
 use crate::markdown::has_summary;
 use crate::outline::{OutlineEntry, OutlineFact, OutlineSection, head, sections, source_line, summary_lists};
 use crate::references::RequirementCodes;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::ExportFault;
+use crate::fault::ExportFault;
 use crate::specification::Specification;
 
 /// It changes with the names or meanings of fields; new fields do not change it.

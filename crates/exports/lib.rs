@@ -5,6 +5,7 @@
 
 mod csv;
 mod docx;
+mod fault;
 mod html;
 pub mod import;
 mod json;
@@ -21,7 +22,7 @@ mod xlsx;
 #[cfg(test)]
 mod file_tests;
 
-use std::fmt;
+pub use fault::ExportFault;
 
 use specification::Specification;
 
@@ -65,18 +66,6 @@ impl ExportFormat {
         }
     }
 }
-
-/// Why a file could not be written.
-#[derive(Debug)]
-pub struct ExportFault(pub String);
-
-impl fmt::Display for ExportFault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ExportFault {}
 
 /// The bytes of the file.
 pub fn write(specification: &Specification, format: ExportFormat) -> Result<Vec<u8>, ExportFault> {

@@ -5,7 +5,7 @@ mod escaping;
 use std::fmt::Write as _;
 
 use self::escaping::{block, inline};
-use crate::ExportFault;
+use crate::fault::ExportFault;
 use crate::outline::{OutlineEntry, OutlineFact, OutlineSection, head, sections, source_line, summary_lists};
 use crate::references::RequirementCodes;
 use crate::specification::{CriterionEntry, Specification};

@@ -15,7 +15,7 @@ use std::io::{self, BufWriter, Cursor, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::ExportFault;
+use crate::fault::ExportFault;
 use crate::references::RequirementCodes;
 use crate::specification::{Specification, UserStoryEntry};
 use crate::text::clean_line;

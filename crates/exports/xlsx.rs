@@ -12,7 +12,7 @@ use rust_xlsxwriter::{
 
 use self::formats::CellFormats;
 use self::long_texts::{CellOwner, LongTexts};
-use crate::ExportFault;
+use crate::fault::ExportFault;
 use crate::references::RequirementCodes;
 use crate::specification::Specification;
 use crate::tables::{CellContent, SpecificationTable, TableColumn, tables};

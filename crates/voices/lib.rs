@@ -18,16 +18,12 @@ use std::path::Path;
 use whisper::{Dims, RATE, Spectrum, View, product};
 
 pub use weights::VoiceModelError;
-use weights::{Layer, VoiceWeights};
+use weights::{BANDS, Layer, VoiceWeights, WIDTH};
 
 /// Frames of what is given to the network, one for each hundredth of a second.
 const FRAMES: usize = 160;
 /// Samples of what is given to the network: 1.6 s.
 pub const SAMPLES: usize = FRAMES * RATE / 100;
-/// Bands of the spectrum.
-const BANDS: usize = 40;
-/// Values of a state of the network, and of what it gives out.
-const WIDTH: usize = 256;
 /// A quieter sound is made so loud: -30 dB of full scale.
 const LOUDNESS: f32 = 0.031_622_776;
 

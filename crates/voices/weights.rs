@@ -7,8 +7,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::{BANDS, WIDTH};
-
+/// Bands of the spectrum.
+pub const BANDS: usize = 40;
+/// Values of a state of the network, and of what it gives out.
+pub const WIDTH: usize = 256;
 /// The size of the file.
 const BYTES: usize = 17_090_379;
 /// Where the storages begin: behind the pickles.

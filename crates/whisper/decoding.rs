@@ -9,8 +9,8 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 use super::network::Network;
+use super::sound::{Heard, Phrase, RATE, WINDOW};
 use super::tokens::Vocabulary;
-use super::{Heard, Phrase, RATE, WINDOW};
 
 /// Samples between two times that the model can name.
 const TICK: usize = RATE / 50;

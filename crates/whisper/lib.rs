@@ -7,29 +7,27 @@
 //! half precision, as they are stored; the encoder computes with single precision. One thread; nothing is carried over
 //! from one window to the next, so that a mistake stays where it was made.
 //!
-//! Reading order: decoding · tokens · network · kernels · spectrum · weights.
+//! Reading order: decoding · tokens · network · kernels · spectrum · weights; what they all speak of is in sound and errors.
 
 mod decoding;
+mod errors;
 mod kernels;
 mod network;
+mod sound;
 mod spectrum;
 mod tokens;
 mod weights;
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use network::Network;
 use tokens::Vocabulary;
 use weights::Weights;
 
+pub use errors::{HearError, ModelError};
 pub use kernels::{Dims, View, product};
+pub use sound::{Heard, Phrase, RATE, WINDOW};
 pub use spectrum::Spectrum;
-
-/// Samples per second: mono, from -1 to 1.
-pub const RATE: usize = 16_000;
-/// The most samples that are transcribed at once.
-pub const WINDOW: usize = 30 * RATE;
 
 /// A model with its caches.
 pub struct Whisper {
@@ -47,56 +45,6 @@ pub struct Options<'a> {
     pub prompt: Option<&'a str>,
     /// Nothing that was begun in the samples goes on behind them.
     pub is_last: bool,
-}
-
-/// What was heard in a window.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Heard {
-    pub segments: Vec<Phrase>,
-    /// Samples that are done, more than 0: the next window begins behind them. What the end of the window cuts off is left
-    /// to the next one.
-    pub used: usize,
-}
-
-/// What was said without a pause. Times are in samples since the beginning of the window.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Phrase {
-    pub start: usize,
-    pub end: usize,
-    pub text: String,
-    /// The mean probability of its tokens (geometric), from 0 to 1.
-    pub confidence: f32,
-}
-
-/// Why a model can't be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    #[error("{} can't be read: {}", .0.display(), .1)]
-    Unreadable(PathBuf, io::Error),
-    #[error("the model is invalid: {0}")]
-    Invalid(String),
-}
-
-/// Why a window was not transcribed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum HearError {
-    #[error("the model does not know the language {0:?}")]
-    UnknownLanguage(String),
-    #[error("a window has 1 to {WINDOW} samples, not {0}")]
-    Length(usize),
-    /// Its weights are numbers, but so large that sums of them are not.
-    #[error("the model computes no probabilities: it is damaged")]
-    Damaged,
-}
-
-impl ModelError {
-    fn invalid(message: &str) -> Self {
-        Self::Invalid(message.to_owned())
-    }
-
-    fn missing(name: &str) -> Self {
-        Self::Invalid(format!("there is no {name}"))
-    }
 }
 
 impl Whisper {

@@ -4,7 +4,7 @@
 
 use half::f16;
 
-use super::ModelError;
+use super::errors::ModelError;
 use super::kernels::{
     Dims, View, add_bias, bias_gelu, half_products, layer_norm, product, row_products, softmax, weighted_rows,
 };

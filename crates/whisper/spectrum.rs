@@ -5,7 +5,7 @@
 use std::f64::consts::PI;
 
 use super::kernels::{Dims, View, product};
-use super::{RATE, WINDOW};
+use super::sound::{RATE, WINDOW};
 
 /// Samples between two frames.
 const HOP: usize = 160;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::ModelError;
+use super::errors::ModelError;
 use super::weights::read_bounded;
 
 /// The most tokens of a prompt's words: half of the decoder's context is for what is said.

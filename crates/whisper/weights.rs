@@ -11,7 +11,7 @@ use std::path::Path;
 
 use half::f16;
 
-use super::ModelError;
+use super::errors::ModelError;
 
 const F32: u8 = 0;
 const F16: u8 = 4;

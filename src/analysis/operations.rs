@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 use super::RunSnapshot;
 use super::model::{AiAnalysisRun, EngineName};
 use super::routes::StartAiAnalysisRun;
-use super::run_loop;
 use super::store::{self, Filter};
+use super::{journal, run_loop};
 use crate::access::principal::Caller;
 use crate::accounts::operations::hold;
 use crate::analysis::state::Analysis;
@@ -102,7 +102,7 @@ pub async fn start(
                 };
                 let hash = draft.input_hash.clone();
                 let change = run::Run::queue(draft, now);
-                if let Some(records) = store::insert(conn, &change, &request, now).await? {
+                if let Some(records) = journal::insert(conn, &change, &request, now).await? {
                     return Ok::<_, ApiError>((change.next, records));
                 }
                 // A concurrent request inserted a run over the same input first.

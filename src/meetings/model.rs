@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::consents::model::ConsentWording;
+use super::wordings::ConsentWording;
 use crate::access::principal::Principal;
 use crate::http::agent::Agent;
 use crate::http::enumeration::Enumeration;

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::WORD_NAMESPACE;
-use super::markup::WordMarkup;
+use super::markup::{WORD_NAMESPACE, WordMarkup};
 use crate::markdown::has_summary;
 use crate::outline::{OutlineEntry, OutlineFact, head, sections, summary_lists};
 use crate::references::RequirementCodes;

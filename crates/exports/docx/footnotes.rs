@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::WORD_NAMESPACE;
-use super::markup::WordMarkup;
+use super::markup::{WORD_NAMESPACE, WordMarkup};
 use crate::outline::{sections, source_line};
 use crate::references::RequirementCodes;
 use crate::specification::{SourceEntry, Specification};

@@ -12,6 +12,9 @@ use unicode_bidi::{BidiInfo, Level};
 use crate::text::{clean, clean_line, direction_of};
 use crate::words::{Direction, Label, Words};
 
+/// The namespace of what is written here.
+pub(super) const WORD_NAMESPACE: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+
 /// What the layout of a page depends on, the same for all parts of a file.
 #[derive(Clone, Copy)]
 pub(super) struct PageSetting<'a> {

@@ -7,7 +7,7 @@ use std::io::{Cursor, Read};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::{ImportFault, quoted};
+use super::fault::{ImportFault, quoted};
 
 /// Of the file as it is uploaded, in bytes.
 pub const MAX_FILE_BYTES: usize = 50 * 1024 * 1024;

@@ -11,8 +11,9 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
+use super::fault::quoted;
+use super::imported::{Imported, ImportedRequirement, ImportedUserStory, NotUnderstood};
 use super::notes::NoteList;
-use super::{Imported, ImportedRequirement, ImportedUserStory, NotUnderstood, quoted};
 use crate::specification::{RequirementEntry, Specification, UserStoryEntry};
 use fields::Differences;
 use index::{Match, ProjectIndex};

@@ -1,6 +1,7 @@
 //! What a file has and is not used, as a list that a file cannot make long.
 
-use super::{LONGEST_PLACE, LONGEST_REASON, NotUnderstood, cut};
+use super::fault::{LONGEST_PLACE, LONGEST_REASON, cut};
+use super::imported::NotUnderstood;
 
 /// How many notes are listed; the others are counted.
 pub const MOST_NOTES: usize = 1_000;

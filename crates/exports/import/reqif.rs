@@ -14,7 +14,8 @@ mod xhtml;
 use std::borrow::Cow;
 
 use super::bounds::{BoundedArchive, check_file_size};
-use super::{ImportFault, Imported, LONGEST_PLACE, cut, quoted};
+use super::fault::{ImportFault, LONGEST_PLACE, cut, quoted};
+use super::imported::Imported;
 use content::ReqifContent;
 use tokens::ReqifTokens;
 

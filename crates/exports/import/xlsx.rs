@@ -11,8 +11,9 @@ use std::collections::HashMap;
 
 use self::workbook::{SheetCell, SheetRow, WorkbookReader, column_name};
 use super::bounds::{ItemBudget, MAX_ITEMS, MAX_NAME_BYTES, MAX_TEXT_PIECES, UpperBound};
+use super::fault::{ImportFault, LONGEST_PLACE, cut};
+use super::imported::Imported;
 use super::notes::NoteList;
-use super::{ImportFault, Imported, LONGEST_PLACE, cut};
 use crate::text::clean;
 use crate::words::Label;
 

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::results::model::WorkflowStatus;
+use crate::analysis::items::model::WorkflowStatus;
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected, text};
 
 /// Which items of a dashboard are wanted: those that satisfy every filter. A filter on what a kind of items does not have, such

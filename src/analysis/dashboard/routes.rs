@@ -11,7 +11,7 @@ use super::filter::DashboardFilter;
 use super::model::ResultsDashboard;
 use super::operations;
 use crate::access::policy::Member;
-use crate::analysis::results::model::WorkflowStatus;
+use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
 use crate::http::answer::SpooledAnswer;

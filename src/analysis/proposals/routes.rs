@@ -5,10 +5,11 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use super::ProjectProposal;
-use super::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
+use super::model::{Proposal, ProposalKind, ProposalStatus};
 use super::operations;
 use super::store::Filter;
 use crate::access::policy::{Analyst, Member};
+use crate::analysis::items::model::ProposalTarget;
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
 use crate::http::answer::CountedAnswer;

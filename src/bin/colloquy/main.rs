@@ -10,7 +10,7 @@ mod demo;
 mod models_command;
 
 use clap::{Parser, Subcommand};
-use colloquy::accounts::profile::decoder;
+use colloquy::accounts::pictures::decoder;
 use colloquy::analysis::imports;
 use colloquy::api::openapi;
 use colloquy::config::{Config, Overrides};

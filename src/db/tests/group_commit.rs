@@ -19,7 +19,8 @@ use super::doubts::{Begun, begin};
 use super::postgres::Cluster;
 use super::{GROUND, Opened, make_things, postgres, rows_in, run, sqlite};
 use crate::jobs::Jobs;
-use crate::meetings::store::{MeetingJournal, MeetingTables, insert};
+use crate::meetings::journal::{MeetingJournal, MeetingTables};
+use crate::meetings::store::insert;
 
 /// Databases that run one job at a time.
 async fn one_by_one() -> (Vec<Db>, Opened) {

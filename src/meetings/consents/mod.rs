@@ -4,4 +4,3 @@ pub mod model;
 pub mod operations;
 pub mod routes;
 pub mod store;
-pub mod wording;

@@ -18,13 +18,14 @@ use serde::{Deserialize, Serialize};
 use speech::media::{Prober, Unprobed};
 
 use super::container::{DECISIVE_BYTES, agrees};
-use super::{files, store};
+use super::files;
 use crate::clients::files::Received;
 use crate::db::{Conn, DbError};
 use crate::http::error::ApiError;
 use crate::http::form::StoragePermit;
 use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as store;
 use crate::quotas::model::{Payer, UploadPurpose};
 
 /// How many chunks one query reads.

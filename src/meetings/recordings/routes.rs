@@ -19,7 +19,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::excerpt::{self, ContentRequest};
 use super::model::{AttestationText, ChunkIndex, ChunkUploadResult, DeclaredMimeType, DurationMillis, RecordingView};
-use super::store::Filter;
+use super::operations::Filter;
 use super::upload::{ChunkUpload, FileUpload};
 use super::{MeetingRecording, files, operations};
 use crate::access::playback;

@@ -31,9 +31,9 @@ use super::telling::tell;
 use super::voices::KnownVoices;
 use crate::db::{Conn, DbError};
 use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
-use crate::meetings::recordings;
 use crate::meetings::recordings::files;
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as stored_recordings;
 use crate::models;
 use crate::projects::glossary;
 use crate::projects::glossary::model::Glossary;
@@ -102,7 +102,7 @@ impl Handler for TranscribeRecordingHandler {
 
     async fn run(&self, job: &Job, payload: TranscribeRecording) -> Result<(), JobError> {
         let TranscribeRecording { recording_id: id, number } = payload;
-        let found = self.state.db.read(move |conn| Box::pin(recordings::store::find(conn, id))).await;
+        let found = self.state.db.read(move |conn| Box::pin(stored_recordings::find(conn, id))).await;
         let Some((meeting_id, recording)) = found.map_err(|error: DbError| error.to_string())? else { return Ok(()) };
         let Some(version) = self.version(id, number).await? else { return Ok(()) };
         let outcome = if version.is_unfinished() {

@@ -12,7 +12,7 @@ use diesel::QueryDsl;
 use store::deletion::{OF_MEETING, OF_PROJECT, OF_RUN};
 use tokio_util::sync::CancellationToken;
 
-use super::awake::{Awake, MeetingFiles};
+use super::super::awake::{Awake, MeetingFiles};
 use super::{Emptying, store};
 use crate::db::schema::projects;
 use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};

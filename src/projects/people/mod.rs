@@ -9,7 +9,6 @@
 //! always an OWNER, and the project's `ownerId` is always one of the owners.
 
 pub mod emails;
-pub mod membership_end;
 pub mod model;
 pub mod operations;
 pub mod routes;

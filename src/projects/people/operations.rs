@@ -12,7 +12,6 @@ use actors::time::Time;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use super::membership_end::EndedMembership;
 use super::model::{self, Member, MemberChanged, MemberViewer, ProjectMember, Refusal, Stakeholder, Target};
 use super::store::{self, Filter, Searched, StakeholderFilter};
 use crate::access::principal::Caller;
@@ -23,6 +22,7 @@ use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::projects::events::{record_event, topic};
+use crate::projects::membership_end::EndedMembership;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 use crate::projects::{must_be_active, store as projects};

@@ -9,9 +9,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::accounts::model::TypedPassword;
-use crate::analysis::proposals::model::ProposalTarget;
-use crate::analysis::results::model::WorkflowStatus;
-use crate::analysis::results::project_item::ProjectItem;
+use crate::analysis::items::model::{ProposalTarget, WorkflowStatus};
+use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::trail::model::{ApprovalAction, ItemDecision, RejectionReason, Signature, SignatureMeaning};
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected, text};

@@ -13,12 +13,11 @@ use super::regenerate::{self, RegeneratedUserStory, Wishes};
 use super::{ReviewedRequirement, ReviewedStory, trail};
 use crate::access::policy::{Approver, Member};
 use crate::access::principal::Caller;
-use crate::analysis::proposals::model::ProposalTarget;
-use crate::analysis::results::edits::{
+use crate::analysis::items::edits::{
     ClauseText, CriterionText, ItemTitle, MOST_CRITERIA, RequirementEdit, StatementText, StoryEdit,
 };
-use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
-use crate::analysis::results::project_item::ProjectItem;
+use crate::analysis::items::model::{ProposalTarget, Requirement, UserStory, WorkflowStatus};
+use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::trail::model::{ApprovalAction, ApprovalEvent, RejectionReason, TrailFilter, TrailVerification};
 use crate::api::operation::Authorized;
 use crate::http::answer::{CountedAnswer, Versioned};

@@ -6,8 +6,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::model::{
-    Feedback, FeedbackComment, FeedbackTargetType, FeedbackVerdict, ResolutionNote, StakeholderFeedback,
-    StakeholderFeedbackStatus,
+    Feedback, FeedbackComment, FeedbackVerdict, ResolutionNote, StakeholderFeedback, StakeholderFeedbackStatus,
 };
 use super::operations::{self, SentFeedback};
 use super::store::Filter;
@@ -21,6 +20,7 @@ use crate::http::list::{Listing, Search};
 use crate::http::patch::Patch;
 use crate::projects::model::Project;
 use crate::reviews::access::Reviewer;
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 use crate::reviews::state::Reviews;
 
 /// A reviewer's words about the results, or about one item of them.

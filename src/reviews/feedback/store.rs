@@ -8,15 +8,13 @@ use diesel::{
 };
 use uuid::Uuid;
 
-use super::model::{
-    Authorship, Feedback, FeedbackAuthor, FeedbackTarget, FeedbackTargetType, FeedbackVerdict,
-    StakeholderFeedbackStatus,
-};
+use super::model::{Authorship, Feedback, FeedbackAuthor, FeedbackTarget, FeedbackVerdict, StakeholderFeedbackStatus};
 use crate::db::schema::feedback;
 use crate::db::{At, Columns, Conn, DbError, Key, ROWS, RunQueryDsl, contains, is_found, is_wanted, page_of};
 use crate::http::envelope::List;
 use crate::http::list::{Listing, Search};
 use crate::reviews::invitations::model::ReviewInvitation;
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = feedback)]

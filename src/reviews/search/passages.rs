@@ -5,7 +5,7 @@ use readers::SourceText;
 use serde::{Deserialize, Serialize};
 
 use super::folding::{self, FoldedWord};
-use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
+use crate::analysis::items::model::{Requirement, UserStory, WorkflowStatus};
 
 /// About how many characters a passage of a long text has.
 const PART: usize = 1_000;

@@ -8,11 +8,11 @@ use tokio::task::spawn_blocking;
 
 use super::matrix::{MOST_COVERED, Untraced, matrix};
 use super::model::TraceMatrix;
+use crate::analysis::items::Kind;
+use crate::analysis::items::spooled::SpooledItems;
+use crate::analysis::items::spooling::all_items;
 use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};
 use crate::analysis::large_reads::{SharedAnswer, answered};
-use crate::analysis::results::Kind;
-use crate::analysis::results::spooled::SpooledItems;
-use crate::analysis::results::spooling::all_items;
 use crate::http::answer::SpooledAnswer;
 use crate::http::code::Code;
 use crate::http::envelope::write;

@@ -10,7 +10,6 @@
 pub mod access;
 pub mod model;
 pub mod operations;
-pub mod refresh_locks;
 pub mod routes;
 pub mod sealing;
 pub mod store;

@@ -1,7 +1,7 @@
 //! How the fields of one item differ.
 
 use super::{CriterionWording, FieldDifference, FieldValue};
-use crate::import::{ImportedCriterion, ImportedRequirement, ImportedUserStory};
+use crate::import::imported::{ImportedCriterion, ImportedRequirement, ImportedUserStory};
 use crate::specification::{CriterionEntry, RequirementEntry, UserStoryEntry};
 use crate::text::{clean, clean_line};
 

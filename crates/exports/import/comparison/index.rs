@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{ComparisonEntry, requirement_entry, user_story_entry};
-use crate::import::{Imported, ImportedRequirement, ImportedUserStory};
+use crate::import::imported::{Imported, ImportedRequirement, ImportedUserStory};
 use crate::specification::{RequirementEntry, Specification, UserStoryEntry};
 
 pub(super) enum Match<Item> {

@@ -7,8 +7,8 @@ use super::notes::ImportNotes;
 use super::tokens::ReqifTokens;
 use super::xhtml::XhtmlText;
 use crate::import::bounds::{MAX_DEFINITIONS, MAX_ITEMS, MAX_RELATIONS, MAX_VALUES, UpperBound, name};
+use crate::import::fault::{ImportFault, quoted};
 use crate::import::xml::{XmlElement, XmlToken};
-use crate::import::{ImportFault, quoted};
 use crate::reqif::ReqifField;
 use crate::text::clean;
 

@@ -7,7 +7,8 @@ use super::fields::is_user_story_type;
 use super::links::{ItemPosition, link};
 use super::xhtml::{BULLET, XhtmlText};
 use crate::import::bounds::{ItemBudget, name};
-use crate::import::{ImportFault, Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory, quoted};
+use crate::import::fault::{ImportFault, quoted};
+use crate::import::imported::{Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory};
 use crate::reqif::{ReqifDatatype, ReqifField};
 use crate::words::Label;
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::content::{RawRelation, ReqifContent};
 use super::fields::relation_named;
 use super::items::plain_id;
-use crate::import::{Imported, quoted};
+use crate::import::fault::quoted;
+use crate::import::imported::Imported;
 use crate::reqif::RelationKind;
 
 /// Where an object went, by its identifier.

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::import::MOST_NOTES;
-use crate::import::notes::NoteList;
+use crate::import::notes::{MOST_NOTES, NoteList};
 
 #[derive(Default)]
 pub(super) struct ImportNotes {

@@ -1,6 +1,6 @@
 //! The XML of a ReqIF document, element by element, with the line in the messages.
 
-use crate::import::ImportFault;
+use crate::import::fault::ImportFault;
 use crate::import::xml::{XmlElement, XmlToken, XmlTokens};
 
 pub(super) struct ReqifTokens<'a> {

@@ -1,7 +1,7 @@
 //! XHTML as plain text: its lines, and the cells of its tables.
 
 use super::tokens::ReqifTokens;
-use crate::import::ImportFault;
+use crate::import::fault::ImportFault;
 use crate::import::xml::{XmlElement, XmlToken};
 use crate::text::clean;
 

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::super::bounds::{ItemBudget, name};
+use super::super::fault::ImportFault;
+use super::super::imported::{Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory};
 use super::super::notes::NoteList;
-use super::super::{ImportFault, Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory};
 use super::{Continuations, ImportedRows, ImportedSheet};
 use crate::words::{Label, TermSet};
 

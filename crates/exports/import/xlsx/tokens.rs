@@ -1,6 +1,6 @@
 //! The XML of one part of a workbook, whose name is in the messages.
 
-use super::super::ImportFault;
+use super::super::fault::ImportFault;
 use super::super::xml::{XmlToken, XmlTokens};
 
 pub(super) struct PartTokens<'a> {

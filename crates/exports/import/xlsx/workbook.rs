@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::super::bounds::{BoundedArchive, MAX_PARTS, MAX_SHARED_TEXTS, MAX_UNPACKED_BYTES, UpperBound};
+use super::super::fault::{ImportFault, LONGEST_PLACE, cut};
 use super::super::xml::XmlToken;
-use super::super::{ImportFault, LONGEST_PLACE, cut};
 use super::tokens::PartTokens;
 
 /// As many as Excel has.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use colloquy::analysis::dashboard::model::ResultsDashboard;
-use colloquy::analysis::results::model::SourceReference;
+use colloquy::analysis::items::model::SourceReference;
 use colloquy::projects::documents::model::DocumentText;
 
 use api_client::answer::{SegmentAnswer, TranscriptAnswer};

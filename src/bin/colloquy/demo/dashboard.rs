@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use api_client::answer::DocumentAnswer;
 use colloquy::analysis::dashboard::model::ResultsDashboard;
-use colloquy::analysis::results::model::{Requirement, SourceReference, UserStory};
+use colloquy::analysis::items::model::{Requirement, SourceReference, UserStory};
 use console::Style;
 use pipeline::result::{Priority, Severity};
 

@@ -3,7 +3,7 @@
 use actors::time::{Clock, SystemClock};
 use chrono::Days;
 use colloquy::analysis::dashboard::model::ResultsDashboard;
-use colloquy::analysis::results::model::Requirement;
+use colloquy::analysis::items::model::Requirement;
 use serde_json::{Value, json};
 
 use api_client::caller::ApiClient;

@@ -101,7 +101,7 @@ on_both! {
                 let ProjectItem::Requirement(mut one) = item else { panic!("{item:?}") };
                 one.statement = "Searches are quick.".to_owned();
                 one.version += 1;
-                one.revision_source = colloquy::analysis::results::model::RevisionSource::HumanEdited;
+                one.revision_source = colloquy::analysis::items::model::RevisionSource::HumanEdited;
                 ProjectItem::Requirement(one)
             })
             .await;

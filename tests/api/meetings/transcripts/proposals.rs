@@ -2,8 +2,8 @@
 
 use actors::ids::{self, Id};
 use actors::time::{Clock, SystemClock};
-use colloquy::analysis::results::model::WorkflowStatus;
-use colloquy::analysis::results::store::change;
+use colloquy::analysis::items::model::WorkflowStatus;
+use colloquy::analysis::items::store::change;
 use serde_json::{Value, json};
 
 use super::MP3;
