@@ -30,7 +30,7 @@ pub struct PipelineResult {
 
 impl PipelineResult {
     /// Returns the citations of all items.
-    pub(crate) fn citations(&mut self) -> impl Iterator<Item = &mut Citation> {
+    pub fn citations(&mut self) -> impl Iterator<Item = &mut Citation> {
         let requirements = self.requirements.iter_mut().map(|item| &mut item.sources);
         let stories = self.user_stories.iter_mut().map(|item| &mut item.sources);
         let risks = self.risks.iter_mut().map(|item| &mut item.sources);
