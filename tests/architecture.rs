@@ -522,7 +522,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
             &["accounts/profile/decoder.rs", "analysis/imports/", "clients/printer.rs", "bin/colloquy/main.rs"],
         ),
         ("api_client", &["bin/colloquy/demo/"]),
-        // A tool of developers, and of operators who measure a model: no server links it.
+        // A tool of developers, and of operators who measure a model: only that command knows it.
         ("evaluation", &["bin/colloquy/models_command.rs"]),
         (
             "pipeline",
