@@ -1,6 +1,7 @@
 //! How good an engine is: runs it over documents whose items are marked, and over public sets of sentences, and counts.
 //!
-//! No server links it: `colloquy models eval` runs it, and so do the examples, which are the tools of who teaches the engine.
+//! The server does not know it: the command `colloquy models eval` runs it, and so do the examples, which are the tools of who
+//! teaches the engine.
 //!
 //! Reading order: marked (documents with marks) · corpus (folders of them) · scoring (a result against the marks) ·
 //! tally (figures with intervals) · model_figures (what a language model was asked) · report · confined_run (a run as a

@@ -7,6 +7,7 @@ use std::time::Duration;
 use actors::time::Clock;
 use pipeline::process::{Analyser, ChildLimits as AnalyserLimits, ModelAccess, ModelBudget};
 use readers::{Reader, ReaderLimits};
+use speech::SoundCutter;
 
 use crate::analysis::supervisor::RunSupervisor;
 use crate::clients::llm::{LlmService, LlmSettings};
