@@ -119,7 +119,6 @@ const WITHOUT_PERMIT: &[(&str, &str)] = &[
     ("backup/restoring.rs", "what was stored before, by the operator"),
     ("pipeline_jobs/intake.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
     ("pipeline_jobs/operations.rs", "pipeline.store_bytes bounds what the pipeline service keeps"),
-    ("bench/wire.rs", "a message of a socket, and no file"),
 ];
 
 /// Whoever writes a file that stays asks first whether there is room for it.

@@ -20,10 +20,9 @@ impl Patience {
     }
 
     /// Waits until the next look. Panics with what `missing` says once the limit has passed.
-    #[track_caller]
-    pub fn pause(&self, missing: impl FnOnce() -> String) -> impl Future<Output = ()> + use<> {
+    pub async fn pause(&self, missing: impl FnOnce() -> String) {
         let waited = self.began.elapsed();
         assert!(waited < self.limit, "after {} s: {}", self.limit.as_secs(), missing());
-        tokio::time::sleep((waited / 10).clamp(SHORTEST, LONGEST))
+        tokio::time::sleep((waited / 10).clamp(SHORTEST, LONGEST)).await;
     }
 }
