@@ -4,9 +4,10 @@
 //! bound what one document costs the server. Past a limit nothing more is written and `finish` rejects the document: a
 //! partial text would be taken for the complete one.
 
-use super::READER_VERSION;
 use super::language;
-use super::source::{Block, BlockKind, Cue, CueOrigin, Section, SourcePage, SourceText, Unreadable, UnreadableReason};
+use super::source::{
+    Block, BlockKind, Cue, CueOrigin, READER_VERSION, Section, SourcePage, SourceText, Unreadable, UnreadableReason,
+};
 
 /// Maximum characters of text: some 2,000 printed pages.
 pub const CHARACTERS: usize = 5_000_000;

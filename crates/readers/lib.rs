@@ -49,15 +49,11 @@ pub use parent::{ReadDocument, Reader, ReaderLimits};
 pub use place::QuotePlace;
 pub use sniff::{Format, Unsupported, sniff};
 pub use source::{
-    Block, BlockKind, Cue, CueOrigin, Section, SourcePage, SourceText, Unreadable, UnreadableReason, has_four_digits,
-    slice,
+    Block, BlockKind, Cue, CueOrigin, READER_VERSION, Section, SourcePage, SourceText, Unreadable, UnreadableReason,
+    has_four_digits, slice,
 };
 pub use transcript::{CueText, written};
 pub use weaving::{SpokenPart, TrackCue, TrackText, interleaved, woven};
-
-/// Version of the readers' output, stored with each document's text. Increase it whenever the same bytes may produce
-/// different text.
-pub const READER_VERSION: &str = "6";
 
 /// Parses a document in this process. It may use much memory and time, and a hostile file may crash it: a server calls
 /// `Reader::read`, which runs this in a child process with limits.

@@ -4,6 +4,10 @@ use chrono::Datelike;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// Version of the readers' output, stored with each document's text. Increase it whenever the same bytes may produce
+/// different text.
+pub const READER_VERSION: &str = "6";
+
 /// The text of a document and the position of its parts. All offsets are Unicode scalar values in `text`, end
 /// exclusive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

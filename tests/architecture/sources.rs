@@ -35,8 +35,11 @@ static TESTS_BELOW: LazyLock<Regex> =
 /// The program's folder, below `src`.
 const PROGRAM: &str = "bin/colloquy/";
 
-/// Where a path begins at the root of the crate, or above. The program names the library by its name.
-static ABSOLUTE: LazyLock<Regex> =
+/// Where a path begins at the root of the crate, or above.
+static ABSOLUTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[^$\w])(crate|(?:super::)*super)::").unwrap());
+
+/// The same in the program, which names the library by its name.
+static ABSOLUTE_OF_PROGRAM: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:^|[^$\w])(crate|colloquy|(?:super::)*super)::").unwrap());
 
 /// A path below a feature that is imported.
@@ -136,7 +139,8 @@ impl Source {
     /// Returns every path from the crate's root, such as `["projects", "store", "find"]`, with `{…}` groups expanded.
     pub fn imports(&self) -> BTreeSet<Vec<String>> {
         let mut all = BTreeSet::new();
-        for found in ABSOLUTE.find_iter(&self.code) {
+        let absolute = if self.name.starts_with(PROGRAM) { &ABSOLUTE_OF_PROGRAM } else { &ABSOLUTE };
+        for found in absolute.find_iter(&self.code) {
             let head = found.as_str();
             let base = match head.matches("super").count() {
                 0 => Vec::new(),

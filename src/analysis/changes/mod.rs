@@ -1,8 +1,8 @@
 //! Changes of items by decisions of people. All of them go through here, so that what has to be recorded with each change is
 //! recorded in its transaction: each is an event of the project's approval trail.
 //!
-//! A requirement that is rejected, or demands something else now, makes the approved stories that cover it suspect. Each changed item is announced by an
-//! event `item.changed` on the topic of its project, which says what to read again.
+//! A requirement that is rejected, or demands something else now, makes the approved stories that cover it suspect. Each
+//! changed item is announced by an event `item.changed` on the topic of its project, which says what to read again.
 
 pub mod tracker_issues;
 

@@ -261,7 +261,9 @@ mod tests {
             "description": "d", "priority": "HIGH", "workflowStatus": "NEEDS_REVIEW", "qualityScore": 1.0, "qualityIssues": [],
             "sources": [], "version": 1, "revisionSource": "AI_GENERATED", "suspect": false, "trackerIssue": null,
             "runId": Uuid::nil(), "createdAt": "2026-01-01T00:00:00.000Z", "updatedAt": "2026-01-01T00:00:00.000Z",
-            "acceptanceCriteria": [{"id": Uuid::nil(), "code": "AC-001", "text": "x".repeat(criterion), "given": null, "when": null, "then": null}],
+            "acceptanceCriteria": [{
+                "id": Uuid::nil(), "code": "AC-001", "text": "x".repeat(criterion), "given": null, "when": null, "then": null,
+            }],
         });
         ProjectItem::UserStory(serde_json::from_value(body).unwrap())
     }

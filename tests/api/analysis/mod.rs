@@ -5,6 +5,7 @@ pub mod ends;
 pub mod exports;
 mod hostile_imports;
 mod imports;
+mod items;
 mod lifecycle;
 mod limits;
 mod llm;
@@ -14,7 +15,6 @@ mod llm_recorded;
 pub mod process;
 mod proposals;
 mod restart;
-mod results;
 mod start;
 mod status;
 
