@@ -3,8 +3,8 @@
 //! usage: cargo run --release -p bench -- [MEASUREMENT]
 //!
 //! It starts its own server (`server`), which is the program `colloquy` of the same build, on the default settings but
-//! with the rate and connection limits lifted. The clients run in this process, so both share the machine's cores; a server on its own machine is faster. Figures
-//! are ratios where possible: to a server that does nothing (`bare`), and to the number of durable writes that the disk
+//! with the rate and connection limits lifted. The clients run in this process, so both share the machine's cores; a server
+//! on its own machine is faster. Figures are ratios where possible: to a server that does nothing (`bare`), and to the number of durable writes that the disk
 //! can do (`disk`).
 
 mod awake;

@@ -41,7 +41,8 @@ const UNTIL_ENDED: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// 422 for sources of another project, when there are none, or for an engine that the project may not use; 409 for
-/// documents that are still being read, for a meeting alone without anything that is or will be a transcript, and in an archived project; 429 at the limit of unfinished runs.
+/// documents that are still being read, for a meeting alone without anything that is or will be a transcript, and in an
+/// archived project; 429 at the limit of unfinished runs.
 pub async fn start(
     state: &Analysis,
     caller: Caller,
