@@ -4,8 +4,8 @@
 //!
 //! It starts its own server (`server`), which is the program `colloquy` of the same build, on the default settings but
 //! with the rate and connection limits lifted. The clients run in this process, so both share the machine's cores; a server
-//! on its own machine is faster. Figures are ratios where possible: to a server that does nothing (`bare`), and to the number of durable writes that the disk
-//! can do (`disk`).
+//! on its own machine is faster. Figures are ratios where possible: to a server that does nothing (`bare`), and to the
+//! number of durable writes that the disk can do (`disk`).
 
 mod awake;
 mod bare;
