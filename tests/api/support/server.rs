@@ -117,8 +117,8 @@ impl ServerSetup {
     pub fn begin_with(&self, mut command: Command) -> Server {
         static STARTS: AtomicU32 = AtomicU32::new(0);
         if let Some(url) = self.url.as_ref().filter(|_| self.was_killed.swap(false, Ordering::SeqCst)) {
-            // Nothing holds the lease of a server that was killed but ten seconds of waiting, which are told apart from others
-            // by `a_server_suspended_past_its_lease_saves_no_write_and_exits` and the tests of the lease itself.
+            // Its process has ended, so the ten seconds until its lease expires protect nothing. The stories that are about
+            // them wait: `a_server_suspended_past_its_lease_saves_no_write_and_exits`, and `a_killed_servers_lease_runs_out`.
             postgres::release_lease(url);
         }
         let start = STARTS.fetch_add(1, Ordering::Relaxed);
