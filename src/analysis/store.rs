@@ -15,6 +15,7 @@ use actors::time::Time;
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
+use super::bodies::Filter;
 use super::model::AiAnalysisRun;
 use super::{proposals, results};
 use crate::db::events::ChosenOffsets;
@@ -239,12 +240,6 @@ pub async fn insert(
     let others = repeat(conn, change.next.project_id, &records).await?;
     records.extend(others);
     Ok(Some(records))
-}
-
-/// The filter of the list of runs.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<AiRunStatus>,
 }
 
 /// Lists a project's runs, newest first.

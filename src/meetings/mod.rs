@@ -2,6 +2,7 @@
 //! snapshot or the rows.
 
 mod audience;
+pub mod bodies;
 pub mod consents;
 pub mod deletion;
 pub mod exclusion;

@@ -4,9 +4,9 @@ use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{self, Command, ConsentPolicy, EndReason, MeetingDraft, MeetingStatus, Refusal};
 
+use super::bodies::{CreateMeeting, Filter, UpdateMeeting};
 use super::model::{ClosingNote, MeetingListItem};
-use super::routes::{CreateMeeting, UpdateMeeting};
-use super::store::{self, Filter};
+use super::store;
 use super::{MeetingSnapshot, recordings};
 use crate::access::principal::Caller;
 use crate::accounts;

@@ -1,5 +1,6 @@
 //! Projects: the container of a team's documents, meetings and requirements, and its members.
 
+pub mod bodies;
 pub mod deletion;
 pub mod deletion_hook;
 pub mod documents;

@@ -1,5 +1,6 @@
 //! Results of runs: requirements and user stories as items of the project, each under a code that never changes.
 
+pub mod bodies;
 pub mod changes;
 pub mod draft;
 mod drafted;

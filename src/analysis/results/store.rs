@@ -13,9 +13,9 @@ use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, Insertable, NullableExpressionMethods,
     OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods,
 };
-use pipeline::result::{Priority, RequirementType};
 use uuid::Uuid;
 
+use super::bodies::Filter;
 use super::model::WorkflowStatus;
 use super::project_item::ProjectItem;
 use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results};
@@ -24,7 +24,7 @@ use crate::db::{
 };
 use crate::http::budget::Share;
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 use crate::http::page::PageQuery;
 
 /// The kinds of items that have codes within a project.
@@ -372,15 +372,6 @@ pub async fn forget_draft(conn: &mut Conn, run_id: Id<Run>) -> Result<(), DbErro
     diesel::delete(run_items::table.filter(run_items::run_id.eq(Key(run_id)))).execute(conn).await?;
     diesel::delete(run_drafts::table.find(Key(run_id))).execute(conn).await?;
     Ok(())
-}
-
-/// The filter of the list of items.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub item_type: Option<RequirementType>,
-    pub priority: Option<Priority>,
-    pub status: Option<WorkflowStatus>,
-    pub search: Option<Search>,
 }
 
 /// Lists the bodies of a project's items, newest first.

@@ -1,6 +1,7 @@
 //! Participants: who is in a meeting, how they join and leave, and which of them are connected.
 
 pub mod attendance;
+pub mod bodies;
 pub mod erase_names;
 pub mod model;
 mod observed;

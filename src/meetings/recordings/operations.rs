@@ -7,11 +7,11 @@ use actors::meeting::{
     RecordingCommand, RecordingDraft, RecordingLimits, RecordingRefusal, RecordingStatus, UploadMode,
 };
 
+use super::bodies::{Filter, StartRecording, StopRecording};
 use super::container::{DECISIVE_BYTES, agrees};
 use super::model::{ChunkUploadResult, RecordingView};
 use super::refusals::refused;
-use super::routes::{StartRecording, StopRecording};
-use super::store::{self, Filter};
+use super::store;
 use super::upload::{ChunkUpload, FileUpload, ReceivedChunk};
 use super::{MeetingRecording, files};
 use crate::access::principal::Caller;

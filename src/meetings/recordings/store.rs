@@ -12,6 +12,7 @@ use actors::time::Time;
 use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable};
 
+use super::bodies::Filter;
 use crate::db::schema::{meetings, recording_chunks, recordings};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, is_wanted, many, number, page_of};
 use crate::http::envelope::List;
@@ -346,12 +347,6 @@ pub async fn meeting_of(conn: &mut Conn, id: Id<ids::Recording>) -> Result<Optio
 pub async fn find(conn: &mut Conn, id: Id<ids::Recording>) -> Result<Option<(Id<Meeting>, Recording)>, DbError> {
     let row: Option<Row> = recordings::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
     row.map(|row| Ok((row.meeting_id.0, row.recording(BTreeSet::new())?))).transpose()
-}
-
-/// Which recordings of a meeting are listed.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<RecordingStatus>,
 }
 
 /// Lists a meeting's recordings, newest first: their ids, and the number of all.

@@ -5,7 +5,7 @@ mod listed;
 mod row;
 
 pub use journal::{MeetingJournal, MeetingTables};
-pub use listed::{Filter, list};
+pub use listed::list;
 
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
