@@ -10,13 +10,11 @@
 
 pub mod avatar;
 pub mod bodies;
-pub mod decoder;
 pub mod deletion;
 mod emails;
 pub mod erase;
 pub mod operations;
 mod personal_data;
-mod picture;
 pub mod proof;
 pub mod routes;
 pub mod store;

@@ -7,11 +7,12 @@ use tokio_util::io::ReaderStream;
 
 use super::avatar::{self, Avatar};
 use super::bodies::{ChangePassword, DeleteAccount, EditProfile};
+use super::deletion;
 use super::operations;
 use super::upload::AvatarUpload;
-use super::{deletion, picture};
 use crate::access::policy::{AnyUser, SignedIn};
 use crate::accounts::model::Profile;
+use crate::accounts::pictures::picture;
 use crate::accounts::state::Accounts;
 use crate::api::operation::Authorized;
 use crate::http::answer::{Binary, Cached, FileKind};

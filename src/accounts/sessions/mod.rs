@@ -9,7 +9,6 @@ pub mod issued;
 pub mod model;
 pub mod operations;
 mod refresh;
-pub mod refresh_locks;
 pub mod routes;
 pub mod store;
 

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::results::model::WorkflowStatus;
+use crate::analysis::items::model::WorkflowStatus;
 use crate::http::input::Query;
 use crate::http::list::Search;
 

@@ -7,3 +7,4 @@ mod filtering;
 pub mod model;
 pub mod operations;
 pub mod routes;
+mod store;

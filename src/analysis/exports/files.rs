@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt;
 
-use super::{KEPT, store};
+use super::store::{self, KEPT};
 use crate::analysis::state::Analysis;
 use crate::db::DbError;
 

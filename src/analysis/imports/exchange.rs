@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::model::ImportReport;
 use super::planning::{ImportGround, ImportPlan, MOST_PROPOSED_BYTES};
-use crate::analysis::proposals::model::ProposalTarget;
+use crate::analysis::items::model::ProposalTarget;
 use crate::analysis::proposals::store::drafts::ProposalDraft;
 
 /// The most that the child writes: JSON within JSON is longer than the text.

@@ -8,7 +8,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::proposals::model::ProposalTarget;
+use crate::analysis::items::model::ProposalTarget;
 use crate::http::enumeration::Enumeration;
 
 /// The format of a file that is imported.

@@ -10,16 +10,17 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pipeline::confined::{self, Allowance, ChildExit};
+use confined::{Allowance, ChildExit};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use super::child::VERB;
 use super::exchange::{DraftLine, PlanReply, read_line};
 use super::model::{ImportFormat, ImportReport};
-use crate::analysis::proposals::model::{ProposalKind, ProposalTarget};
-use crate::analysis::results::item_of;
-use crate::analysis::results::store::Kind;
+use crate::analysis::items::item_of;
+use crate::analysis::items::model::ProposalTarget;
+use crate::analysis::items::store::Kind;
+use crate::analysis::proposals::model::ProposalKind;
 
 /// Maximum address space of the child, in MiB. The largest files within the bounds take most of it.
 const MEMORY_MIB: u64 = 1024;

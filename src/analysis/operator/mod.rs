@@ -23,8 +23,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use self::model::OperatorRun;
+use super::journal::{RunJournal, RunTables};
 use super::operations;
-use super::store::{RunJournal, RunTables};
 use crate::analysis::state::Analysis;
 use crate::db::{Db, DbError};
 use crate::http::code::Code;

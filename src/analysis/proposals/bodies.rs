@@ -3,7 +3,8 @@
 use actors::ids::Id;
 use actors::run::Run;
 
-use super::model::{ProposalKind, ProposalStatus, ProposalTarget};
+use super::model::{ProposalKind, ProposalStatus};
+use crate::analysis::items::model::ProposalTarget;
 use crate::http::input::Query;
 
 /// The filter of the list of proposals.

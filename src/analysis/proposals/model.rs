@@ -8,7 +8,8 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::results::project_item::ProjectItem;
+use crate::analysis::items::model::ProposalTarget;
+use crate::analysis::items::project_item::ProjectItem;
 use crate::http::enumeration::Enumeration;
 
 /// What is proposed for an item.
@@ -41,18 +42,6 @@ pub enum ProposalStatus {
 }
 
 impl Enumeration for ProposalStatus {}
-
-/// The kind of item that a proposal is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ProposalTarget {
-    Requirement,
-    UserStory,
-}
-
-impl Enumeration for ProposalTarget {}
 
 /// A change of a project's items that a run or an import proposes.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

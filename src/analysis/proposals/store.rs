@@ -16,9 +16,10 @@ use diesel::{
 use uuid::Uuid;
 
 use super::bodies::Filter;
-use super::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
-use crate::analysis::results::project_item::ReferenceKind;
-use crate::analysis::results::store::{Kind, item_of};
+use super::model::{Proposal, ProposalKind, ProposalStatus};
+use crate::analysis::items::model::ProposalTarget;
+use crate::analysis::items::project_item::ReferenceKind;
+use crate::analysis::items::store::{Kind, item_of};
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, coalesce, is_wanted, octet_length, page_by_bytes};
 use crate::http::budget::Share;
@@ -28,24 +29,6 @@ use crate::http::page::PageQuery;
 
 /// The status of a proposal whose run is not complete: nobody sees it.
 const DRAFT: &str = "DRAFT";
-
-impl From<Kind> for ProposalTarget {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Requirement => Self::Requirement,
-            Kind::UserStory => Self::UserStory,
-        }
-    }
-}
-
-impl From<ProposalTarget> for Kind {
-    fn from(target: ProposalTarget) -> Self {
-        match target {
-            ProposalTarget::Requirement => Self::Requirement,
-            ProposalTarget::UserStory => Self::UserStory,
-        }
-    }
-}
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = proposals)]

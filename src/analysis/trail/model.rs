@@ -9,8 +9,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::difference::FieldChange;
-use crate::analysis::proposals::model::ProposalTarget;
-use crate::analysis::results::model::WorkflowStatus;
+use crate::analysis::items::model::{ProposalTarget, WorkflowStatus};
 use crate::http::enumeration::Enumeration;
 use crate::http::input::Query;
 

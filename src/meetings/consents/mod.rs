@@ -5,4 +5,3 @@ pub mod model;
 pub mod operations;
 pub mod routes;
 pub mod store;
-pub mod wording;

@@ -12,7 +12,7 @@ use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
-use crate::meetings::operations::{active, ask};
+use crate::meetings::commands::{active, ask};
 use crate::meetings::state::Meetings;
 use crate::meetings::{MeetingSnapshot, participant_of};
 
@@ -36,7 +36,7 @@ pub async fn join(
     let command = Command::Join { newcomer, display_name, most: state.config.meetings.people };
     let joined = ask(state, meeting.state.id, command, request).await?;
     // A socket of theirs may have subscribed before they joined.
-    state.attendance.start_report(state, joined.state.id);
+    state.attendance.start_report(joined.state.id);
     Ok(joined)
 }
 

@@ -36,7 +36,8 @@ pub struct Row {
     ledger_head: String,
 }
 
-pub(super) fn broken(id: Id<Meeting>, what: &str) -> DbError {
+/// Returns the error for a meeting whose row contradicts itself.
+pub fn broken(id: Id<Meeting>, what: &str) -> DbError {
     DbError::Broken(format!("the meeting {id} can't be: {what}"))
 }
 

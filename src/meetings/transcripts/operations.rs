@@ -21,7 +21,7 @@ use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::page::PageQuery;
 use crate::http::reason::Reason;
-use crate::meetings::operations::active;
+use crate::meetings::commands::active;
 use crate::meetings::recordings::MeetingRecording;
 use crate::meetings::state::Meetings;
 

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;
 use actix_web::http::header::ETAG;
-use pipeline::readers::Format;
+use readers::Format;
 use tokio_util::io::ReaderStream;
 
 use super::bodies::Filter;

@@ -10,7 +10,6 @@
 
 pub mod bodies;
 pub mod emails;
-pub mod membership_end;
 pub mod model;
 pub mod operations;
 pub mod routes;

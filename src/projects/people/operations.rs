@@ -13,7 +13,6 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use super::bodies::{Filter, StakeholderFilter};
-use super::membership_end::EndedMembership;
 use super::model::{self, Member, MemberChanged, MemberViewer, ProjectMember, Refusal, Stakeholder, Target};
 use super::store::{self, Searched};
 use crate::access::principal::Caller;
@@ -24,6 +23,7 @@ use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
 use crate::projects::events::{record_event, topic};
+use crate::projects::membership_end::EndedMembership;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 use crate::projects::{must_be_active, store as projects};

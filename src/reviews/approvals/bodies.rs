@@ -7,9 +7,8 @@ use utoipa::ToSchema;
 
 use super::model::{DeferralDate, ReviewComment};
 use crate::accounts::model::TypedPassword;
-use crate::analysis::proposals::model::ProposalTarget;
-use crate::analysis::results::edits::{ClauseText, CriterionText, ItemTitle, StatementText};
-use crate::analysis::results::model::WorkflowStatus;
+use crate::analysis::items::edits::{ClauseText, CriterionText, ItemTitle, StatementText};
+use crate::analysis::items::model::{ProposalTarget, WorkflowStatus};
 use crate::analysis::trail::model::{RejectionReason, SignatureMeaning};
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
 use crate::http::input::Body;

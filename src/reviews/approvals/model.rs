@@ -7,8 +7,8 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::results::model::WorkflowStatus;
-use crate::analysis::results::project_item::ProjectItem;
+use crate::analysis::items::model::WorkflowStatus;
+use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::trail::model::{ApprovalAction, ItemDecision, RejectionReason, Signature};
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue, text};

@@ -4,10 +4,11 @@ use actors::ids::Id;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::model::{FeedbackComment, FeedbackTargetType, FeedbackVerdict, ResolutionNote, StakeholderFeedbackStatus};
+use super::model::{FeedbackComment, FeedbackVerdict, ResolutionNote, StakeholderFeedbackStatus};
 use crate::http::input::{Body, Query, QueryFlag};
 use crate::http::list::Search;
 use crate::http::patch::Patch;
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 
 /// A reviewer's words about the results, or about one item of them.
 #[derive(ToSchema, Body)]

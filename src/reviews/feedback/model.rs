@@ -11,23 +11,7 @@ use uuid::Uuid;
 use crate::http::enumeration::Enumeration;
 use crate::http::fields::{Field, InvalidValue, text};
 use crate::reviews::invitations::model::ReviewInvitation;
-
-/// What feedback is about: the summary as a whole, or one item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum FeedbackTargetType {
-    Summary,
-    Requirement,
-    UserStory,
-    AcceptanceCriterion,
-    Risk,
-    OpenQuestion,
-    ActionItem,
-}
-
-impl Enumeration for FeedbackTargetType {}
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 
 /// Whether who wrote it agrees. It changes no workflow status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]

@@ -9,13 +9,13 @@ use uuid::Uuid;
 use super::bodies::{Filter, UpdateFeedbackStatus};
 use super::emails;
 use super::model::{
-    Authorship, Feedback, FeedbackAuthor, FeedbackChanged, FeedbackComment, FeedbackTarget, FeedbackTargetType,
-    FeedbackVerdict, StakeholderFeedback, StakeholderFeedbackStatus,
+    Authorship, Feedback, FeedbackAuthor, FeedbackChanged, FeedbackComment, FeedbackTarget, FeedbackVerdict,
+    StakeholderFeedback, StakeholderFeedbackStatus,
 };
 use super::store;
 use crate::access::principal::Caller;
 use crate::accounts;
-use crate::analysis::results::operations::{self as results, Kind};
+use crate::analysis::items::operations::{self as results, Kind};
 use crate::db::{Conn, DbError, events, rate_limits};
 use crate::http::call_limits::rate;
 use crate::http::code::Code;
@@ -32,6 +32,7 @@ use crate::projects::model::Project;
 use crate::quotas::model::CountedKind;
 use crate::reviews::access::{self, Reviewer};
 use crate::reviews::invitations::model::{ProjectReviewPermission, ReviewInvitation};
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 use crate::reviews::stakeholder_dashboard::operations::review;
 use crate::reviews::state::Reviews;
 

@@ -11,7 +11,6 @@ pub mod access;
 pub mod bodies;
 pub mod model;
 pub mod operations;
-pub mod refresh_locks;
 pub mod routes;
 pub mod sealing;
 pub mod store;

@@ -18,10 +18,8 @@ pub mod halt;
 pub mod known;
 pub mod model;
 pub mod operations;
-pub mod pacing;
 pub mod page;
 pub mod routes;
-pub mod running;
 pub mod store;
 
 use actors::ids::{self, Id};
@@ -38,8 +36,6 @@ use crate::trackers::state::Trackers;
 
 /// The most stories of one export.
 pub const MOST_STORIES: usize = 5000;
-/// How many exports of a project are kept: the newest.
-pub const KEPT_EXPORTS: i64 = 100;
 
 impl Resource for StoredTrackerExport {
     type State = Trackers;

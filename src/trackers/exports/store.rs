@@ -5,14 +5,13 @@ use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 use uuid::Uuid;
 
-use super::KEPT_EXPORTS;
 use super::model::{
     ExportOptions, ItemOutcome, TrackerExport, TrackerExportItem, TrackerExportItemStatus, TrackerExportStatus,
     estimate,
 };
-use crate::analysis::results::model::{UserStory, WorkflowStatus};
-use crate::analysis::results::project_item::ProjectItem;
-use crate::analysis::results::{Kind, item_of};
+use crate::analysis::items::model::{UserStory, WorkflowStatus};
+use crate::analysis::items::project_item::ProjectItem;
+use crate::analysis::items::{Kind, item_of};
 use crate::clients::trackers::TrackerProvider;
 use crate::db::schema::items;
 use crate::db::schema::tracker_export_items as item_table;
@@ -21,6 +20,9 @@ use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 use crate::trackers::destinations::model::TrackerDestination;
+
+/// How many exports of a project are kept: the newest.
+const KEPT_EXPORTS: i64 = 100;
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = table)]

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{DRAFT, ReferenceDraft, Row};
-use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus, ProposalTarget};
+use crate::analysis::items::model::ProposalTarget;
+use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus};
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals, run_supersedes};
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
 

@@ -4,8 +4,9 @@ use actors::ids::{self, Id};
 use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, TextExpressionMethods};
 use uuid::Uuid;
 
-use crate::analysis::proposals::model::{Proposal, ProposalTarget};
-use crate::analysis::results::store::Kind;
+use crate::analysis::items::model::ProposalTarget;
+use crate::analysis::items::store::Kind;
+use crate::analysis::proposals::model::Proposal;
 use crate::db::schema::{proposal_texts, proposals};
 use crate::db::{Conn, DbError, Key, RunQueryDsl};
 

@@ -215,7 +215,8 @@ pub async fn preview(state: &Projects, token: &OneTimeToken) -> Result<ProjectIn
 ///
 /// # Errors
 /// 404 for an unknown token; 403 for an account with another address; 410 for an invitation that can no longer be
-/// accepted, or that was accepted by a user who is no longer a member; 409 in an archived project, and in one that has as many members as it may have.
+/// accepted, or that was accepted by a user who is no longer a member; 409 in an archived project, and in one that has
+/// as many members as it may have.
 pub async fn accept(
     state: &Projects,
     caller: Caller,
