@@ -15,6 +15,7 @@
 //! and headers, after the same work. Every transaction that creates a session locks the row of the account
 //! (`store::hold`, `store::still_has`), so that a transaction that ends all sessions ends that one too.
 
+pub mod bodies;
 pub mod codes;
 mod emails;
 pub mod endings;

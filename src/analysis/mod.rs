@@ -13,6 +13,7 @@
 mod attempt;
 pub mod audience;
 pub mod backend;
+pub mod bodies;
 pub mod changes;
 pub mod dashboard;
 pub mod ends;

@@ -10,9 +10,9 @@ use actors::run::{self, AiRunStatus, AnalysisType, Command, Refusal, RunDraft};
 use sha2::{Digest, Sha256};
 
 use super::RunSnapshot;
+use super::bodies::{Filter, StartAiAnalysisRun};
 use super::model::{AiAnalysisRun, EngineName};
-use super::routes::StartAiAnalysisRun;
-use super::store::{self, Filter};
+use super::store;
 use super::{journal, run_loop};
 use crate::access::principal::Caller;
 use crate::accounts::operations::hold;

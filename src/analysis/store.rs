@@ -11,6 +11,7 @@ use actors::meeting::Meeting;
 use actors::run::{AiRunStatus, AnalysisType, Node, Run, RunWarning, State};
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
+use super::bodies::Filter;
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Retention;
 use crate::db::{At, AtOnce, Columns, Conn, DbError, Key, RunQueryDsl, at_once, is_wanted, kept, number, page_of};
@@ -237,12 +238,6 @@ pub async fn update(conn: AtOnce<'_>, run: &Run, before: u64) -> Result<bool, Db
     )));
     let (updated,) = at_once!(conn, execute(updated));
     Ok(updated? > 0)
-}
-
-/// The filter of the list of runs.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<AiRunStatus>,
 }
 
 /// Lists a project's runs, newest first.

@@ -1,6 +1,7 @@
 //! Projects: the container of a team's documents, meetings and requirements, and its members.
 
 pub mod awake;
+pub mod bodies;
 pub mod deletion;
 pub mod deletion_hook;
 pub mod documents;

@@ -44,6 +44,22 @@ fn routes_take_and_give_bodies_and_nothing_else() {
     }
 }
 
+/// What a request may contain is declared beside its handler and not with it: operations and stores take it, and would know
+/// the handlers otherwise.
+#[test]
+fn bodies_know_neither_state_nor_handlers_and_only_the_route_table_knows_handlers() {
+    for source in sources("src") {
+        let is_of_bodies = source.name.ends_with("/bodies.rs");
+        for import in source.imports() {
+            let path = import.join("::");
+            let handlers = import.iter().skip(1).any(|part| part == "routes");
+            assert!(!handlers || source.area() == "routes", "{} imports {path}", source.name);
+            let beyond = ["store", "state", "operations"].iter().any(|beyond| import.iter().any(|part| part == beyond));
+            assert!(!is_of_bodies || !beyond, "{} imports {path}", source.name);
+        }
+    }
+}
+
 /// Plain types: what trackers have in common, and jobs as an operator sees them.
 fn is_plain(import: &[String]) -> bool {
     let of_trackers = ["clients", "trackers", "model"].map(str::to_owned);

@@ -9,6 +9,7 @@
 //! its id, which then belongs to no user.
 
 pub mod avatar;
+pub mod bodies;
 pub mod deletion;
 mod emails;
 pub mod erase;

@@ -1,5 +1,6 @@
 //! The dashboard: the results of a run on one page.
 
+pub mod bodies;
 pub mod current;
 pub mod filter;
 mod filtering;

@@ -8,6 +8,7 @@
 //! else's for long. The writers are the crate `exports`; PDF is set by a program of its own (`clients::printer`), which runs as
 //! a child with limits. The same data gives the same bytes, so that equal files are stored once.
 
+pub mod bodies;
 pub mod files;
 pub mod making;
 pub mod model;

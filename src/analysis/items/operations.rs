@@ -4,7 +4,8 @@ use actors::ids::{self, Id};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::store::{self, Filter};
+use super::bodies::Filter;
+use super::store;
 use crate::analysis::state::Analysis;
 use crate::db::DbError;
 use crate::http::answer::CountedAnswer;

@@ -9,16 +9,16 @@ use diesel::{
     EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, Queryable, Selectable,
     TextExpressionMethods,
 };
-use pipeline::result::{Priority, RequirementType};
 use uuid::Uuid;
 
-use super::model::{ProposalTarget, WorkflowStatus};
+use super::bodies::Filter;
+use super::model::ProposalTarget;
 use super::project_item::ProjectItem;
 use crate::db::schema::{item_numbers, items};
 use crate::db::{Columns, Conn, DbError, Key, RunQueryDsl, is_found, is_wanted, octet_length, page_by_bytes};
 use crate::http::budget::Share;
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 use crate::http::page::PageQuery;
 
 /// The kinds of items that have codes within a project.
@@ -218,15 +218,6 @@ pub struct FoundKeys {
     pub text: String,
     /// Of its content.
     pub content: String,
-}
-
-/// The filter of the list of items.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub item_type: Option<RequirementType>,
-    pub priority: Option<Priority>,
-    pub status: Option<WorkflowStatus>,
-    pub search: Option<Search>,
 }
 
 /// Lists the bodies of a project's items, newest first.

@@ -37,6 +37,7 @@
 //! stored as a link of that proposal, and is added to the item when it is accepted, so the order makes no difference. Whoever
 //! accepts holds the lock of the project's row: of two that refer to each other, the second one sees the first.
 
+pub mod bodies;
 pub mod drafting;
 pub mod forgetting;
 pub mod matching;

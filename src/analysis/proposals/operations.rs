@@ -7,8 +7,9 @@ use actors::live::{EventRecord, RequestId};
 use uuid::Uuid;
 
 use super::ProjectProposal;
+use super::bodies::Filter;
 use super::model::{Proposal, ProposalKind, ProposalStatus};
-use super::store::{self, Filter, StoredProposal};
+use super::store::{self, StoredProposal};
 use crate::access::principal::Caller;
 use crate::analysis::changes::{ItemChanges, MOST_FOLLOWERS};
 use crate::analysis::items::model::{RevisionSource, WorkflowStatus};

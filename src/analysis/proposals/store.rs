@@ -15,6 +15,7 @@ use diesel::{
 };
 use uuid::Uuid;
 
+use super::bodies::Filter;
 use super::model::{Proposal, ProposalKind, ProposalStatus};
 use crate::analysis::items::model::ProposalTarget;
 use crate::analysis::items::project_item::ReferenceKind;
@@ -126,16 +127,6 @@ impl ReferenceDraft {
         let reference = reference.into_str().to_owned();
         Self { proposal_id: Key(to), from_id: Key(Id::from_uuid(from)), reference }
     }
-}
-
-/// The filter of the list of proposals.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<ProposalStatus>,
-    pub kind: Option<ProposalKind>,
-    pub target: Option<ProposalTarget>,
-    pub run_id: Option<Id<Run>>,
-    pub import_id: Option<Id<()>>,
 }
 
 /// Lists a project's proposals, newest first.

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::difference::FieldChange;
 use crate::analysis::items::model::{ProposalTarget, WorkflowStatus};
 use crate::http::enumeration::Enumeration;
+use crate::http::input::Query;
 
 /// What was done to an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
@@ -207,10 +208,15 @@ pub struct TrailVerification {
 }
 
 /// The filter of the list of events.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Query)]
 pub struct TrailFilter {
+    /// Return only events about this kind of items.
+    #[query(rename = "targetType")]
     pub target: Option<ProposalTarget>,
+    /// Return only events about this item.
     pub target_id: Option<Id<()>>,
+    /// Return only events of this action.
     pub action: Option<ApprovalAction>,
+    /// Return only events of this account.
     pub actor_id: Option<Id<User>>,
 }

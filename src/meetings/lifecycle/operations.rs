@@ -4,8 +4,8 @@ use actors::ids::{self, Id};
 use actors::live::RequestId;
 use actors::meeting::{self, Command, ConsentPolicy, EndReason, MeetingDraft, MeetingEdit};
 
-use super::routes::{CreateMeeting, UpdateMeeting};
-use super::store::{self as listed, Filter};
+use super::bodies::{CreateMeeting, Filter, UpdateMeeting};
+use super::store as listed;
 use crate::access::principal::Caller;
 use crate::accounts;
 use crate::http::code::Code;

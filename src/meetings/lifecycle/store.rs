@@ -1,22 +1,16 @@
 //! Meetings in a list, read without what only their actors need.
 
 use actors::ids::{self, Id, User};
-use actors::meeting::{Meeting, MeetingStatus};
+use actors::meeting::Meeting;
 use diesel::{ExpressionMethods, QueryDsl, Queryable, Selectable};
 
+use super::bodies::Filter;
 use crate::db::schema::meetings;
 use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, page_of};
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 use crate::meetings::model::{MeetingListItem, MeetingView, join_url};
 use crate::meetings::store::{broken, participants, recordings};
-
-/// Which meetings of a project are listed.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<MeetingStatus>,
-    pub search: Option<Search>,
-}
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = meetings)]

@@ -1,5 +1,6 @@
 //! Participants: who is in a meeting, and how they join and leave.
 
+pub mod bodies;
 pub mod erase_names;
 pub mod model;
 pub mod operations;

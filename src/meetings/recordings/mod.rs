@@ -8,6 +8,7 @@
 //! what a killed server leaves over is deleted by jobs and by the daily sweep.
 
 pub mod assembly;
+pub mod bodies;
 mod container;
 pub mod excerpt;
 pub mod files;

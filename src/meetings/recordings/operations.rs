@@ -7,9 +7,9 @@ use actors::meeting::{
     RecordingCommand, RecordingDraft, RecordingLimits, RecordingRefusal, RecordingStatus, UploadMode,
 };
 
+use super::bodies::{Filter, StartRecording, StopRecording};
 use super::container::{DECISIVE_BYTES, agrees};
 use super::model::{ChunkUploadResult, RecordingView};
-use super::routes::{StartRecording, StopRecording};
 use super::upload::{ChunkUpload, FileUpload, ReceivedChunk};
 use super::{MeetingRecording, files};
 use crate::access::principal::Caller;
@@ -92,12 +92,6 @@ async fn consent_required(state: &Meetings, id: Id<Meeting>) -> ApiError {
 fn view(meeting: &Meeting, id: Id<ids::Recording>) -> Result<RecordingView, ApiError> {
     let recording = meeting.recordings.get(&id).ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     Ok(RecordingView::of(meeting.id, recording))
-}
-
-/// Which recordings of a meeting are listed.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<RecordingStatus>,
 }
 
 /// Lists a meeting's recordings, newest first.

@@ -3,12 +3,8 @@
 use actix_web::http::header::{ContentDisposition, DispositionParam, DispositionType};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
-use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
-use utoipa::openapi::path::Parameter;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
 use super::model::{Transcript, TranscriptSegment};
 use crate::http::answer::{Answer, AnswerDescribed, CountedAnswer, FileSchema};
@@ -16,8 +12,6 @@ use crate::http::budget::Share;
 use crate::http::enumeration::Enumeration;
 use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
-use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
-use crate::http::input::{Query, QueryFlag, query_parameter};
 
 /// The format of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
@@ -36,58 +30,6 @@ pub enum TranscriptFormat {
 }
 
 impl Enumeration for TranscriptFormat {}
-
-/// The number of a version, in an address.
-struct QueriedVersion(u32);
-
-impl Field for QueriedVersion {
-    fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        let number = value.as_str().and_then(|text| text.parse().ok()).filter(|number| *number >= 1);
-        number.map(Self).ok_or_else(|| InvalidValue::value("This must be the number of a version."))
-    }
-}
-
-/// Which version is asked for, and how.
-#[derive(Debug, Clone, Copy)]
-pub struct TranscriptQuery {
-    pub format: TranscriptFormat,
-    /// `None`: the newest complete one.
-    pub version: Option<u32>,
-    /// Whether what was recorded at the same time is woven in.
-    pub woven: bool,
-}
-
-impl Query for TranscriptQuery {
-    fn has(key: &str) -> bool {
-        matches!(key, "format" | "version" | "woven")
-    }
-
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let format = fields.optional("format");
-        let version = fields.optional::<QueriedVersion>("version");
-        let woven = fields.optional::<QueryFlag>("woven");
-        Ok(Self {
-            format: format?.unwrap_or_default(),
-            version: version?.map(|number| number.0),
-            woven: woven?.is_some_and(|flag| flag.0),
-        })
-    }
-
-    fn parameters() -> Vec<Parameter> {
-        let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(u32::MAX));
-        let newest = "The number of a version. Absent: the newest complete one.";
-        let woven =
-            "Whether the transcripts of recordings that were made at the same time are woven in, by time. Absent: no.";
-        vec![
-            query_parameter("format", "All but JSON return a file. Absent: JSON.", TranscriptFormat::schema()),
-            query_parameter("version", newest, number),
-            query_parameter("woven", woven, ObjectBuilder::new().schema_type(Type::Boolean)),
-        ]
-    }
-    fn enumerations() -> Vec<(String, RefOr<Schema>)> {
-        vec![(TranscriptFormat::name().into_owned(), TranscriptFormat::schema())]
-    }
-}
 
 /// A transcript in the format that was asked for.
 pub struct TranscriptInFormat {

@@ -12,8 +12,9 @@ use actors::time::Time;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
+use super::bodies::{Filter, StakeholderFilter};
 use super::model::{self, Member, MemberChanged, MemberViewer, ProjectMember, Refusal, Stakeholder, Target};
-use super::store::{self, Filter, Searched, StakeholderFilter};
+use super::store::{self, Searched};
 use crate::access::principal::Caller;
 use crate::access::role::ProjectRole;
 use crate::db::{Conn, DbError, events};

@@ -10,6 +10,7 @@
 //! Every decision raises the version and is one event of the project's trail (`analysis::trail`), in the transaction of the
 //! change. An edit may approve at once. In a project with `signedApprovals` an approval is signed.
 
+pub mod bodies;
 pub mod model;
 pub mod operations;
 pub mod regenerate;

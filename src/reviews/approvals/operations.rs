@@ -6,7 +6,8 @@ use actors::time::Time;
 use uuid::Uuid;
 
 use super::TargetItem;
-use super::model::{BulkItem, BulkResult, SignatureInput, StatusDecision};
+use super::bodies::{BulkItem, SignatureInput};
+use super::model::{BulkResult, StatusDecision};
 use crate::access::principal::Caller;
 use crate::accounts::profile::proof;
 use crate::analysis;

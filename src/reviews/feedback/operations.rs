@@ -6,13 +6,13 @@ use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use uuid::Uuid;
 
+use super::bodies::{Filter, UpdateFeedbackStatus};
 use super::emails;
 use super::model::{
     Authorship, Feedback, FeedbackAuthor, FeedbackChanged, FeedbackComment, FeedbackTarget, FeedbackVerdict,
     StakeholderFeedback, StakeholderFeedbackStatus,
 };
-use super::routes::UpdateFeedbackStatus;
-use super::store::{self, Filter};
+use super::store;
 use crate::access::principal::Caller;
 use crate::accounts;
 use crate::analysis::items::operations::{self as results, Kind};

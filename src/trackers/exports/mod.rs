@@ -10,6 +10,7 @@
 //! The intent is committed before the call that creates an issue, and the issue carries the story's id from its first moment.
 //! So a server that was killed at any point finds what it had created, and creates nothing twice.
 
+pub mod bodies;
 pub mod drafting;
 pub mod events;
 pub mod exporting;

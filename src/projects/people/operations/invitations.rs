@@ -7,12 +7,12 @@ use actors::language::Language;
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 
+use super::super::bodies::AddProjectMember;
 use super::super::emails;
 use super::super::model::{
     self, InvitationStatus, InvitationToProject, JoinedProject, Member, MemberChanged, MemberViewer, ProjectInvitation,
     ProjectInvitationPreview, ProjectMember, State,
 };
-use super::super::routes::AddProjectMember;
 use super::super::store::{self, invitations};
 use super::{acting, locked, record_change, settle};
 use crate::access::one_time::OneTimeToken;
