@@ -7,10 +7,10 @@ use serde_json::Value;
 use strum::VariantArray;
 use utoipa::ToSchema;
 
+use crate::analysis::changes::ItemChanged;
 use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::imports::model::ImportCompleted;
 use crate::analysis::model::AiAnalysisRun;
-use crate::analysis::results::changes::ItemChanged;
 use crate::live::asyncapi::{self, DataSchema, EventDescription, TopicDescription};
 use crate::meetings::MeetingTopicSnapshot;
 use crate::meetings::invitations::model::InvitationChanged;

@@ -9,16 +9,17 @@
 //!                                                                        |            |
 //! response <-- envelope               sockets, streams <-- live <-- hub <-- after COMMIT
 //! ```
-//! Modules in reading order: `routes` lists all operations on one page, `events` all
-//! events with their data, and `wiring` builds the server. Then, along the
-//! path of a request: `http` (requests and responses), `access` (authentication and authorization), `api` (operations,
-//! idempotency and the OpenAPI document), the features in the order of the interface (`accounts`, `projects`,
-//! `meetings`, `analysis`, `reviews`, `trackers`), `pipeline` (the analysis itself, which depends on no feature), `db` (the
-//! database), `jobs` (the job queue), `live` (sockets and event streams) and `clients` (other servers and files). Besides them: `service`
-//! (health, metrics, documentation, join page), `operator` (what operators see and steer), `backup` (backup and restore), `pipeline_jobs` (the pipeline as a service of its own: `colloquy
-//! pipeline`), `config`, `core`, `disk` (its free space), `keys`, `log`, `models` (speech models on disk), `passwords`, `quotas` (how much may be stored), `tasks`, `vital` (what must not end), and `guarantees`, a
-//! table of what must hold and the tests that show it. `admin`, `models_command`, `demo`, `bench` and `api_client`, which
-//! the last two use, belong to the program and not to this library.
+//! Modules in reading order: `routes` lists all operations on one page, `events` all events with their data, and
+//! `wiring` builds the server. Then, along the path of a request: `http` (requests and responses), `access`
+//! (authentication and authorization), `api` (operations, idempotency and the OpenAPI document), the features in the
+//! order of the interface (`accounts`, `projects`, `meetings`, `analysis`, `reviews`, `trackers`), `db` (the database),
+//! `jobs` (the job queue), `live` (sockets and event streams) and `clients` (other servers and files). Besides them:
+//! `service` (health, metrics, documentation, join page), `operator` (what operators see and steer), `backup` (backup
+//! and restore), `pipeline_jobs` (the pipeline as a service of its own: `colloquy pipeline`), `config`, `core`, `disk`
+//! (its free space), `keys`, `log`, `models` (speech models on disk), `passwords`, `quotas` (how much may be stored),
+//! `tasks` and `vital` (what must not end). The program, with the commands of an operator, is `src/bin/colloquy`.
+//! Crates beside this one, in `crates/`, know no feature: `readers` (documents to text), `pipeline` (the analysis
+//! itself), `speech` (recordings to segments) and `exports` (results as files).
 //!
 //! Invariants: a change that was confirmed in a response is durable. An event is published only after its change is
 //! saved. A meeting and a run each have a single writer, their actor. A route whose handler has no policy in its
@@ -33,15 +34,11 @@ pub mod analysis;
 pub mod api;
 pub mod backup;
 pub mod clients;
-#[cfg(test)]
-#[path = "pipeline/complexity.rs"]
-mod complexity;
 pub mod config;
 pub mod core;
 pub mod db;
 mod disk;
 pub mod events;
-pub mod guarantees;
 pub mod http;
 pub mod jobs;
 pub mod keys;

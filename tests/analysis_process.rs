@@ -14,11 +14,11 @@ use actors::language::Language;
 use actors::run::{AnalysisType, Node};
 use async_trait::async_trait;
 use pipeline::process::{Analyser, ChildLimits, Lost, OutlinedSource, Ports, RequestOutline};
-use pipeline::readers::{Format, Reader, ReaderLimits};
 use pipeline::{
     Bounds, CancelToken, CheckpointStore, EngineChoice, PipelineOutcome, PipelineResult, PortUnavailable, ProgressSink,
     SourceKind, StopRequested, TextStore,
 };
+use readers::{Format, Reader, ReaderLimits};
 use strum::VariantArray;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_colloquy");

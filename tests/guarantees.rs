@@ -1,14 +1,14 @@
-//! Tests that the table of `src/guarantees.rs` is complete: every required line is there, and every test it names
-//! exists.
+//! Tests that `docs/guarantees.md` is complete: every required guarantee is there, and every test it names exists.
 
 #![expect(clippy::unwrap_used, reason = "tests: what can't be is to end the test, loudly")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use regex::Regex;
 
-/// The lines that the features built so far require. The others come with later ones.
+/// The guarantees that the features built so far require. The others come with later ones.
 const OWED: &[&str] = &[
     "S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "S14", "S15", "S16", "S17",
     "S18", "S19", "S20", "S21", "S22", "S23", "S24", "S25", "S26", "S27", "S28", "S29", "S30", "R1", "R2", "R3", "R4",
@@ -16,57 +16,78 @@ const OWED: &[&str] = &[
     "R23",
 ];
 
-struct Line {
+struct Guarantee {
     id: String,
+    /// What must hold.
+    text: String,
+    /// As `tests/api/kill.rs::a_function`.
     tests: Vec<String>,
 }
 
-fn table() -> Vec<Line> {
-    let text = include_str!("../src/guarantees.rs");
-    let row = Regex::new(r"(?m)^//! \| ([SRO]\d+) \| ([^|]+) \| ([^|]+) \|$").unwrap();
-    let name = Regex::new(r"`([^`]+)`").unwrap();
-    let lines: Vec<Line> = row
-        .captures_iter(text)
-        .map(|row| Line {
-            id: row[1].to_owned(),
-            tests: name.captures_iter(&row[3]).map(|name| name[1].to_owned()).collect(),
-        })
-        .collect();
-    let rows = text.lines().filter(|line| line.starts_with("//! | ") && !line.starts_with("//! | line |")).count();
-    assert_eq!(lines.len(), rows, "a row of the table can't be read");
-    lines
+/// Reads the document: a heading of the third level for each guarantee, what must hold, and a list of tests. Panics at a line
+/// that is nothing of these, so that no test is left out for its form.
+fn guarantees() -> Vec<Guarantee> {
+    let text = include_str!("../docs/guarantees.md");
+    let heading = Regex::new(r"^### ([SRO]\d+)$").unwrap();
+    let test = Regex::new(r"^- `([^`]+)`$").unwrap();
+    let mut found: Vec<Guarantee> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        if let Some(id) = heading.captures(line) {
+            found.push(Guarantee { id: id[1].to_owned(), text: String::new(), tests: Vec::new() });
+        } else if let Some(guarantee) = found.last_mut()
+            && !line.is_empty()
+            && !line.starts_with("## ")
+        {
+            if let Some(test) = test.captures(line) {
+                guarantee.tests.push(test[1].to_owned());
+            } else {
+                let is_text = guarantee.tests.is_empty() && !line.starts_with(['#', '-', '*', '|', ' ']);
+                assert!(is_text, "docs/guarantees.md:{number} can't be read: {line}");
+                guarantee.text.push_str(line);
+            }
+        }
+    }
+    found
 }
 
 #[test]
-fn every_required_line_is_there_once_and_in_order() {
-    let given: Vec<String> = table().into_iter().map(|line| line.id).collect();
+fn every_required_guarantee_is_there_once_and_in_order() {
+    let given: Vec<String> = guarantees().into_iter().map(|guarantee| guarantee.id).collect();
     assert_eq!(given, OWED);
 }
 
+/// Why a test that is named is none; `None` where it stands and is run.
+fn fault(test: &str) -> Option<&'static str> {
+    let Some((file, function)) = test.split_once("::") else { return Some("no test's name") };
+    let Ok(source) = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)) else {
+        return Some("its file does not exist");
+    };
+    let declared =
+        Regex::new(&format!(r"(?m)^(?P<before>(?:[ \t]*#\[.*\]\n)*)[ \t]*(?:async )?fn {function}\(")).unwrap();
+    let Some(declared) = declared.captures(&source) else { return Some("its file has no such function") };
+    let attributes = &declared["before"];
+    if attributes.contains("ignore") {
+        return Some("it is not run");
+    }
+    let is_in_macro = ["on_both! {", "on_sqlite! {", "proptest! {"].iter().any(|told| source.contains(told));
+    let is_test = attributes.contains("test]") || attributes.contains("test(") || is_in_macro;
+    (!is_test).then_some("it is no test")
+}
+
 #[test]
-fn every_line_names_tests_that_stand_and_are_run() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for line in table() {
-        assert!(!line.tests.is_empty(), "{} is shown by nothing", line.id);
-        for test in line.tests {
-            let (file, function) =
-                test.split_once("::").unwrap_or_else(|| panic!("{}: {test} is no test's name", line.id));
-            let is_from_root = ["src/", "actors/", "tests/"].iter().any(|folder| file.starts_with(folder));
-            let file = if is_from_root { root.join(file) } else { root.join("tests/api").join(file) };
-            let source =
-                fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {}: {error}", line.id, file.display()));
-            let declared =
-                Regex::new(&format!(r"(?m)^(?P<before>(?:[ \t]*#\[.*\]\n)*)[ \t]*(?:async )?fn {function}\(")).unwrap();
-            let declared = declared.captures(&source).unwrap_or_else(|| panic!("{}: {test} is not there", line.id));
-            let attributes = &declared["before"];
-            assert!(!attributes.contains("ignore"), "{}: {test} is not run", line.id);
-            let is_told_on_both =
-                ["on_both! {", "on_sqlite! {", "proptest! {"].iter().any(|told| source.contains(told));
-            assert!(
-                attributes.contains("test]") || attributes.contains("test(") || is_told_on_both,
-                "{}: {test} is no test",
-                line.id
-            );
+fn every_guarantee_names_tests_that_stand_and_are_run() {
+    let mut faults = Vec::new();
+    for guarantee in guarantees() {
+        if guarantee.text.is_empty() || guarantee.tests.is_empty() {
+            faults.push(format!("{}: it says nothing, or nothing shows it", guarantee.id));
+        }
+        let mut names = BTreeSet::new();
+        for test in &guarantee.tests {
+            if !names.insert(test) {
+                faults.push(format!("{}: {test}: it is named twice", guarantee.id));
+            }
+            faults.extend(fault(test).map(|fault| format!("{}: {test}: {fault}", guarantee.id)));
         }
     }
+    assert!(faults.is_empty(), "{} faults in docs/guarantees.md:\n{}", faults.len(), faults.join("\n"));
 }

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{Seek, Write};
 
-use pipeline::readers::{Format, Reader, ReaderLimits, SourceText, Unreadable, UnreadableReason};
+use readers::{Format, Reader, ReaderLimits, SourceText, Unreadable, UnreadableReason};
 
 /// Parses a document in a child process, as the server does.
 async fn read(format: Format, content: &[u8]) -> Result<SourceText, Unreadable> {

@@ -1,6 +1,6 @@
 //! Whoever parses what a user sent does it in a child process with limits, and takes time in proportion to its size.
 //!
-//! A source test, as tests/architecture.rs is: every use of a crate that parses formats of other programs stands in the list below with
+//! A source test, as tests/architecture is: every use of a crate that parses formats of other programs stands in the list below with
 //! the child that reaches it, or with the reason why what it parses was sent by no user; and every reader of the list is measured at
 //! the sizes n, 2n and 4n by a test that is named here. JSON bodies and multipart forms are the interface itself: serde and actix
 //! parse them under the limit of their size. What looks at the first bytes of a file to tell its format (`readers/sniff.rs`,
@@ -118,15 +118,21 @@ const OTHERS: &[&str] = &[
     "tracing-subscriber",
     // Our own.
     "actors",
+    "api_client",
+    "colloquy",
+    "confined",
+    "evaluation",
     "exports",
     "pipeline",
+    "readers",
+    "speech",
     "voices",
     "whisper",
 ];
 
 /// A child process that parses files of users.
 struct ParserChild {
-    /// As in `src/main.rs`.
+    /// As in `src/bin/colloquy/main.rs`.
     verb: &'static str,
     /// The file with its `child_main`, which limits the process.
     file: &'static str,
@@ -143,52 +149,40 @@ struct ParserChild {
 const CHILDREN: &[ParserChild] = &[
     ParserChild {
         verb: "read-document",
-        file: "src/pipeline/readers/child.rs",
+        file: "crates/readers/child.rs",
         call: r"\bread\(format\b",
         named: r"(?:^|[^.\w:])read\(\s*(?:\w+\.)*[Ff]ormat\b|\breaders::read\b",
         // `colloquy models evaluate` reads documents that the operator has marked, on the command line.
-        but: &["src/pipeline/readers/mod.rs", "src/pipeline/evaluation/marked.rs"],
+        but: &["crates/readers/lib.rs", "crates/evaluation/marked.rs"],
         readers: &[
+            ("crates/readers/comma.rs", "crates/readers/complexity_tests.rs::csv_is_read_in_proportion_to_its_size"),
+            ("crates/readers/docx.rs", "crates/readers/complexity_tests.rs::docx_is_read_in_proportion_to_its_size"),
+            ("crates/readers/eml/mod.rs", OFFICE_MAILS),
+            ("crates/readers/eml/parts.rs", OFFICE_MAILS),
+            ("crates/readers/html.rs", "crates/readers/complexity_tests.rs::html_is_read_in_proportion_to_its_size"),
             (
-                "src/pipeline/readers/comma.rs",
-                "src/pipeline/readers/complexity_tests.rs::csv_is_read_in_proportion_to_its_size",
+                "crates/readers/markdown.rs",
+                "crates/readers/complexity_tests.rs::markdown_is_read_in_proportion_to_its_size",
             ),
             (
-                "src/pipeline/readers/docx.rs",
-                "src/pipeline/readers/complexity_tests.rs::docx_is_read_in_proportion_to_its_size",
+                "crates/readers/odt.rs",
+                "crates/readers/office_complexity_tests.rs::opendocument_texts_are_read_in_proportion_to_their_size",
             ),
-            ("src/pipeline/readers/eml/mod.rs", OFFICE_MAILS),
-            ("src/pipeline/readers/eml/parts.rs", OFFICE_MAILS),
+            ("crates/readers/package.rs", OFFICE_WORKBOOKS),
+            ("crates/readers/pdf.rs", PDF),
+            ("crates/readers/pdf_bounds.rs", PDF),
+            ("crates/readers/pdf_colours.rs", PDF),
+            ("crates/readers/pdf_pages.rs", PDF),
+            ("crates/readers/pdf_sight.rs", PDF),
+            ("crates/readers/pdf_steps.rs", PDF),
+            ("crates/readers/pptx/fills.rs", OFFICE_SLIDES),
+            ("crates/readers/pptx/slide.rs", OFFICE_SLIDES),
+            ("crates/readers/text.rs", "crates/readers/complexity_tests.rs::text_is_read_in_proportion_to_its_size"),
             (
-                "src/pipeline/readers/html.rs",
-                "src/pipeline/readers/complexity_tests.rs::html_is_read_in_proportion_to_its_size",
+                "crates/readers/transcript.rs",
+                "crates/readers/complexity_tests.rs::transcripts_are_read_in_proportion_to_their_size",
             ),
-            (
-                "src/pipeline/readers/markdown.rs",
-                "src/pipeline/readers/complexity_tests.rs::markdown_is_read_in_proportion_to_its_size",
-            ),
-            (
-                "src/pipeline/readers/odt.rs",
-                "src/pipeline/readers/office_complexity_tests.rs::opendocument_texts_are_read_in_proportion_to_their_size",
-            ),
-            ("src/pipeline/readers/package.rs", OFFICE_WORKBOOKS),
-            ("src/pipeline/readers/pdf.rs", PDF),
-            ("src/pipeline/readers/pdf_bounds.rs", PDF),
-            ("src/pipeline/readers/pdf_colours.rs", PDF),
-            ("src/pipeline/readers/pdf_pages.rs", PDF),
-            ("src/pipeline/readers/pdf_sight.rs", PDF),
-            ("src/pipeline/readers/pdf_steps.rs", PDF),
-            ("src/pipeline/readers/pptx/fills.rs", OFFICE_SLIDES),
-            ("src/pipeline/readers/pptx/slide.rs", OFFICE_SLIDES),
-            (
-                "src/pipeline/readers/text.rs",
-                "src/pipeline/readers/complexity_tests.rs::text_is_read_in_proportion_to_its_size",
-            ),
-            (
-                "src/pipeline/readers/transcript.rs",
-                "src/pipeline/readers/complexity_tests.rs::transcripts_are_read_in_proportion_to_their_size",
-            ),
-            ("src/pipeline/readers/xlsx/sheet.rs", OFFICE_WORKBOOKS),
+            ("crates/readers/xlsx/sheet.rs", OFFICE_WORKBOOKS),
         ],
     },
     ParserChild {
@@ -196,22 +190,22 @@ const CHILDREN: &[ParserChild] = &[
         file: "src/analysis/imports/child.rs",
         call: r"\bread_(?:xlsx|reqif)\(",
         named: r"\bread_(?:xlsx|reqif)\b",
-        but: &["src/exports/import/mod.rs"],
+        but: &["crates/exports/import/mod.rs"],
         readers: &[
-            ("src/exports/import/bounds.rs", IMPORTED_WORKBOOKS),
-            ("src/exports/import/xml.rs", IMPORTED_WORKBOOKS),
-            ("src/exports/import/xlsx.rs", IMPORTED_WORKBOOKS),
+            ("crates/exports/import/bounds.rs", IMPORTED_WORKBOOKS),
+            ("crates/exports/import/xml.rs", IMPORTED_WORKBOOKS),
+            ("crates/exports/import/xlsx.rs", IMPORTED_WORKBOOKS),
             (
-                "src/exports/import/reqif.rs",
-                "src/exports/file_tests/import_complexity.rs::reqif_is_read_in_proportion_to_its_size",
+                "crates/exports/import/reqif.rs",
+                "crates/exports/file_tests/import_complexity.rs::reqif_is_read_in_proportion_to_its_size",
             ),
             (
-                "src/exports/import/comparison.rs",
-                "src/exports/file_tests/import_complexity.rs::a_file_is_compared_in_proportion_to_its_items_and_those_of_the_project",
+                "crates/exports/import/comparison.rs",
+                "crates/exports/file_tests/import_complexity.rs::a_file_is_compared_in_proportion_to_its_items_and_those_of_the_project",
             ),
             (
-                "src/exports/text.rs",
-                "src/exports/file_tests/import_complexity.rs::texts_are_cleaned_in_proportion_to_their_size",
+                "crates/exports/text.rs",
+                "crates/exports/file_tests/import_complexity.rs::texts_are_cleaned_in_proportion_to_their_size",
             ),
             (
                 "src/analysis/imports/planning.rs",
@@ -221,73 +215,67 @@ const CHILDREN: &[ParserChild] = &[
     },
     ParserChild {
         verb: "decode-picture",
-        file: "src/accounts/profile/decoder.rs",
+        file: "src/accounts/pictures/decoder.rs",
         call: r"\bpicture::face\(",
         named: r"\bpicture::(?:face|\{?self)\b",
-        but: &["src/accounts/profile/picture.rs"],
+        but: &["src/accounts/pictures/picture.rs"],
         readers: &[(
-            "src/accounts/profile/picture.rs",
-            "src/accounts/profile/picture.rs::a_picture_is_decoded_in_proportion_to_its_pixels",
+            "src/accounts/pictures/picture.rs",
+            "src/accounts/pictures/picture.rs::a_picture_is_decoded_in_proportion_to_its_pixels",
         )],
     },
     ParserChild {
         verb: "probe-media",
-        file: "src/pipeline/media/child.rs",
+        file: "crates/speech/media/child.rs",
         call: r"\(duration_ms\)",
         named: r"\bduration::(?:\{[^}]*)?duration_ms\b",
-        but: &["src/pipeline/media/duration.rs"],
+        but: &["crates/speech/media/duration.rs"],
         readers: &[(
-            "src/pipeline/media/duration.rs",
-            "src/pipeline/media/tests.rs::a_file_is_measured_in_proportion_to_its_packets",
+            "crates/speech/media/duration.rs",
+            "crates/speech/media/tests.rs::a_file_is_measured_in_proportion_to_its_packets",
         )],
     },
     ParserChild {
         verb: "transcribe",
-        file: "src/pipeline/speech/child.rs",
+        file: "crates/speech/child.rs",
         call: r"\b(?:transcribe|cut|turns)\(file\b",
         named: r"\bSound::open\(|(?:^|[^.\w])(?:transcribe|cut|turns)\(file\b",
-        but: &["src/pipeline/speech/cutting.rs", "src/pipeline/speech/hearing.rs", "src/pipeline/speech/turns.rs"],
-        readers: &[(
-            "src/pipeline/speech/sound.rs",
-            "src/pipeline/speech/tests.rs::sound_is_decoded_in_proportion_to_its_length",
-        )],
+        but: &["crates/speech/cutting.rs", "crates/speech/hearing.rs", "crates/speech/turns.rs"],
+        readers: &[("crates/speech/sound.rs", "crates/speech/tests.rs::sound_is_decoded_in_proportion_to_its_length")],
     },
 ];
 
-const OFFICE_MAILS: &str =
-    "src/pipeline/readers/office_complexity_tests.rs::mails_are_read_in_proportion_to_their_size";
+const OFFICE_MAILS: &str = "crates/readers/office_complexity_tests.rs::mails_are_read_in_proportion_to_their_size";
 const OFFICE_WORKBOOKS: &str =
-    "src/pipeline/readers/office_complexity_tests.rs::workbooks_are_read_in_proportion_to_their_size";
+    "crates/readers/office_complexity_tests.rs::workbooks_are_read_in_proportion_to_their_size";
 const OFFICE_SLIDES: &str =
-    "src/pipeline/readers/office_complexity_tests.rs::presentations_are_read_in_proportion_to_their_size";
-const PDF: &str = "src/pipeline/readers/pdf_complexity_tests.rs::a_document_is_read_in_proportion_to_its_pages";
+    "crates/readers/office_complexity_tests.rs::presentations_are_read_in_proportion_to_their_size";
+const PDF: &str = "crates/readers/pdf_complexity_tests.rs::a_document_is_read_in_proportion_to_its_pages";
 const IMPORTED_WORKBOOKS: &str =
-    "src/exports/file_tests/import_complexity.rs::workbooks_that_come_back_are_read_in_proportion_to_their_size";
+    "crates/exports/file_tests/import_complexity.rs::workbooks_that_come_back_are_read_in_proportion_to_their_size";
 
 /// The files that name a crate of [`PARSERS`] for something else than what users send.
 const NOT_OF_USERS: &[(&str, &str)] = &[
     ("src/backup/archive.rs", "writes a backup"),
-    ("src/bench/soak/workbooks.rs", "writes files for a bench"),
+    ("crates/bench/soak/workbooks.rs", "writes files for a bench"),
     ("src/backup/verified.rs", "reads the operator's backup, on the command line"),
     ("src/models/unpack.rs", "unpacks speech models, whose sums are known"),
     ("src/service/pages/assets.rs", "compresses the pages, once"),
-    ("src/exports/csv.rs", "writes a file"),
-    ("src/exports/docx.rs", "writes a file"),
-    ("src/exports/docx/markup.rs", "writes a file"),
-    ("src/exports/reqif.rs", "writes a file"),
-    ("src/exports/reqif/markup.rs", "writes a file"),
-    ("src/whisper/decoding.rs", "compresses what was heard, to tell repetitions"),
+    ("crates/exports/csv.rs", "writes a file"),
+    ("crates/exports/docx.rs", "writes a file"),
+    ("crates/exports/docx/markup.rs", "writes a file"),
+    ("crates/exports/reqif.rs", "writes a file"),
+    ("crates/exports/reqif/markup.rs", "writes a file"),
+    ("crates/whisper/decoding.rs", "compresses what was heard, to tell repetitions"),
 ];
 
-/// The crates, and where their sources are.
-const CRATES: &[(&str, &str)] = &[
-    ("Cargo.toml", "src"),
-    ("actors/Cargo.toml", "actors/src"),
-    ("src/exports/Cargo.toml", "src/exports"),
-    ("src/pipeline/Cargo.toml", "src/pipeline"),
-    ("src/voices/Cargo.toml", "src/voices"),
-    ("src/whisper/Cargo.toml", "src/whisper"),
-];
+/// The manifests of the crates that are in the server, and of those that developers and operators run beside it.
+fn manifests() -> Vec<PathBuf> {
+    let crates = fs::read_dir(at("crates")).unwrap().map(|entry| entry.unwrap().path());
+    // The printer writes files, in a process of its own.
+    let crates = crates.filter(|folder| !folder.ends_with("printer")).map(|folder| folder.join("Cargo.toml"));
+    [at("Cargo.toml"), at("actors/Cargo.toml")].into_iter().chain(crates).collect()
+}
 
 fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -296,12 +284,12 @@ fn at(path: &str) -> PathBuf {
 /// All sources by their paths, without comments and tests.
 fn sources() -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
-    let mut folders = vec![at("src"), at("actors/src")];
+    let mut folders = vec![at("src"), at("actors/src"), at("crates")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let file = entry.unwrap().path();
             // The printer writes files, in a process of its own; examples are run by developers.
-            let is_left_out = file.ends_with("src/printer") || file.ends_with("examples");
+            let is_left_out = file.ends_with("crates/printer") || file.ends_with("examples");
             if file.is_dir() && !is_left_out {
                 folders.push(file);
             } else if file.extension().is_some_and(|extension| extension == "rs") {
@@ -337,9 +325,9 @@ fn code_of(text: &str) -> String {
 #[test]
 fn every_dependency_is_a_parser_or_is_not() {
     let mut all = BTreeSet::new();
-    for (manifest, _) in CRATES {
-        let text = fs::read_to_string(at(manifest)).unwrap();
-        let own = text.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap();
+    for manifest in manifests() {
+        let text = fs::read_to_string(manifest).unwrap();
+        let own = text.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap_or_default();
         all.extend(own.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.to_owned()));
     }
     let listed: Vec<&str> = PARSERS.iter().chain(OTHERS).copied().collect();
@@ -380,7 +368,7 @@ fn a_parser_is_named_only_by_readers_that_a_child_reaches() {
 #[test]
 fn what_parses_is_called_by_its_child_alone_and_that_limits_itself_first() {
     let sources = sources();
-    let verbs = &sources["src/main.rs"];
+    let verbs = &sources["src/bin/colloquy/main.rs"];
     let verbs = &verbs[verbs.find("fn child_of_a_server").unwrap()..];
     for child in CHILDREN {
         let code = &sources[child.file];

@@ -10,6 +10,9 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::PartialSchema;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
 
 #[cfg(feature = "diesel")]
@@ -87,6 +90,12 @@ impl<T> FromStr for Id<T> {
         } else {
             Uuid::try_parse("not hyphenated").map(Self::from_uuid)
         }
+    }
+}
+impl<T> PartialSchema for Id<T> {
+    fn schema() -> RefOr<Schema> {
+        let uuid = SchemaFormat::KnownFormat(KnownFormat::Uuid);
+        ObjectBuilder::new().schema_type(Type::String).format(Some(uuid)).into()
     }
 }
 impl<T> Serialize for Id<T> {

@@ -6,12 +6,12 @@ mod support;
 use std::sync::atomic::Ordering;
 
 use actors::ids::Id;
-use actors::meeting::{Command, Event, Meeting};
+use actors::meeting::{Command, Event, Meeting, MeetingEdit};
 use actors::shell::ShellLimits;
 use support::{Fault, Store, World, meeting, request, until};
 
 fn title(text: &str) -> Command {
-    Command::Update { title: Some(text.to_owned()), description: None, scheduled_at: None, if_match: None }
+    Command::Update { edit: MeetingEdit { title: Some(text.to_owned()), ..MeetingEdit::default() }, if_match: None }
 }
 
 async fn title_of(world: &World<Meeting>, id: Id<Meeting>) -> Option<String> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use actors::hub::HubItem;
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind, Unsaved};
-use actors::meeting::{Command, Event, Meeting, State};
+use actors::meeting::{Command, Event, Meeting, MeetingEdit, State};
 use actors::shell::{Arbiters, CommandError, ShellLimits};
 use support::participants::joins;
 use support::{Fault, Store, World, meeting, request, until};
@@ -18,7 +18,7 @@ use tokio::time::{Instant, advance};
 const LATE: [Fault; 2] = [Fault::LateUnknown, Fault::LateAndHangs];
 
 fn title(text: &str) -> Command {
-    Command::Update { title: Some(text.to_owned()), description: None, scheduled_at: None, if_match: None }
+    Command::Update { edit: MeetingEdit { title: Some(text.to_owned()), ..MeetingEdit::default() }, if_match: None }
 }
 
 fn world() -> World<Meeting> {

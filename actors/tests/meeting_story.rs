@@ -9,8 +9,8 @@ use strum::VariantArray;
 use actors::ids::Id;
 use actors::live::Live;
 use actors::meeting::{
-    Command, EndReason, Event, Link, Meeting, MeetingRole, MeetingStatus, Participant, ParticipantStatus, People,
-    Presence, Refusal, State, TimeLimits,
+    Command, EndReason, Event, Link, Meeting, MeetingEdit, MeetingRole, MeetingStatus, Participant, ParticipantStatus,
+    People, Presence, Refusal, State, TimeLimits,
 };
 use actors::time::Time;
 use support::{Chance, meeting, noon};
@@ -84,9 +84,7 @@ fn sweep(empty: u64, live: u64) -> Command {
 
 fn command(column: Column, on: &Meeting) -> Command {
     let update = |title: &str, if_match| Command::Update {
-        title: Some(title.to_owned()),
-        description: None,
-        scheduled_at: None,
+        edit: MeetingEdit { title: Some(title.to_owned()), ..MeetingEdit::default() },
         if_match,
     };
     match column {
@@ -205,18 +203,41 @@ fn a_stale_if_match_is_refused_before_a_state_that_forbids_the_update() {
 fn an_update_keeps_what_it_does_not_name_and_all_three_fields_can_be_set_while_live() {
     let live = in_state(MeetingStatus::Live);
     let later = noon() + Duration::from_secs(3600);
-    let update = Command::Update {
+    let edit = MeetingEdit {
         title: Some("Review".to_owned()),
         description: Some("All of it".to_owned()),
         scheduled_at: Some(later.into()),
-        if_match: Some(live.version),
     };
+    let update = Command::Update { edit, if_match: Some(live.version) };
     let next = live.decide(update, noon()).unwrap().next;
     assert_eq!((next.title.as_str(), next.description.as_str(), next.scheduled_at), ("Review", "All of it", later));
-    let update = Command::Update { title: None, description: Some(String::new()), scheduled_at: None, if_match: None };
+    let edit = MeetingEdit { description: Some(String::new()), ..MeetingEdit::default() };
+    let update = Command::Update { edit, if_match: None };
     let last = next.decide(update, noon()).unwrap().next;
     assert_eq!((last.title.as_str(), last.description.as_str(), last.scheduled_at), ("Review", "", later));
     assert_eq!(last.state, live.state);
+}
+
+#[test]
+fn an_update_of_any_field_alone_is_a_change_and_a_second_time_it_is_none() {
+    let scheduled = in_state(MeetingStatus::Scheduled);
+    let later = noon() + Duration::from_secs(3600);
+    // Fails to compile when a field is added: then add an edit of it alone.
+    let MeetingEdit { title: _, description: _, scheduled_at: _ } = MeetingEdit::default();
+    let edits = [
+        MeetingEdit { title: Some("Review".to_owned()), ..MeetingEdit::default() },
+        MeetingEdit { description: Some("All of it".to_owned()), ..MeetingEdit::default() },
+        MeetingEdit { scheduled_at: Some(later.into()), ..MeetingEdit::default() },
+    ];
+    for edit in edits {
+        let update = Command::Update { edit, if_match: None };
+        let change = scheduled.decide(update.clone(), noon()).unwrap();
+        assert_eq!((change.next.version, change.events.len()), (scheduled.version + 1, 1), "{update:?}");
+        let again = change.next.decide(update.clone(), noon()).unwrap();
+        assert_eq!((&again.next, again.events.len()), (&change.next, 0), "{update:?}");
+    }
+    let nothing = Command::Update { edit: MeetingEdit::default(), if_match: None };
+    assert_eq!(scheduled.decide(nothing, noon()).unwrap().next, scheduled);
 }
 
 #[test]
@@ -297,7 +318,7 @@ impl Oracle {
         let over = self.cancelled || self.ended.is_some();
         match command {
             Command::Update { if_match: Some(version), .. } if *version != self.changes + 1 => false,
-            Command::Update { title, .. } => {
+            Command::Update { edit: MeetingEdit { title, .. }, .. } => {
                 if let (false, Some(title)) = (over, title)
                     && *title != self.title
                 {
@@ -354,11 +375,9 @@ fn chance_finds_no_way_around_the_rules() {
                 _ => Column::Update,
             };
             let command = match command(column, &meeting) {
-                Command::Update { title: Some(_), description, scheduled_at, if_match }
-                    if column != Column::UpdateSame =>
-                {
+                Command::Update { if_match, .. } if column != Column::UpdateSame => {
                     let title = Some(format!("title {}", chance.below(4)));
-                    Command::Update { title, description, scheduled_at, if_match }
+                    Command::Update { edit: MeetingEdit { title, ..MeetingEdit::default() }, if_match }
                 }
                 other => other,
             };

@@ -110,7 +110,11 @@ fn table() -> Vec<(Row, MeetingStatus, [Outcome; 5])> {
             Scheduled | Live => [Same, removed, removed, removed, Same],
             Ended | Cancelled => [Same; 5],
         }));
-        rows.push((Row::Forget, status, [Same, To(Invited, updated), To(Left, "participant.left"), To(Left, updated), To(Removed, updated)]));
+        rows.push((
+            Row::Forget,
+            status,
+            [Same, To(Invited, updated), To(Left, "participant.left"), To(Left, updated), To(Removed, updated)],
+        ));
     }
     rows
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
-use actors::meeting::{Command, Event, State};
+use actors::meeting::{Command, Event, MeetingEdit, State};
 use actors::shell::{Arbiters, CommandError, ShellLimits};
 use support::{Store, World, meeting, request, until};
 
 fn title(text: String) -> Command {
-    Command::Update { title: Some(text), description: None, scheduled_at: None, if_match: None }
+    Command::Update { edit: MeetingEdit { title: Some(text), ..MeetingEdit::default() }, if_match: None }
 }
 
 #[actix::test]

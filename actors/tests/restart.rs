@@ -10,7 +10,7 @@ use std::time::Duration;
 use actors::event_kind::EventKind;
 use actors::ids::Id;
 use actors::live::{Change, Live, RequestId, Topic, TopicKind, Unsaved};
-use actors::meeting::{Command, EndReason, Event, State};
+use actors::meeting::{Command, EndReason, Event, MeetingEdit, State};
 use actors::registry::WakeSummary;
 use actors::shell::{Arbiters, CommandError, ShellLimits};
 use actors::time::{Clock, Time};
@@ -18,7 +18,7 @@ use support::{Fault, Store, World, meeting, request, until};
 use tokio::time::{Instant, advance};
 
 fn title(text: &str) -> Command {
-    Command::Update { title: Some(text.to_owned()), description: None, scheduled_at: None, if_match: None }
+    Command::Update { edit: MeetingEdit { title: Some(text.to_owned()), ..MeetingEdit::default() }, if_match: None }
 }
 
 #[actix::test]

@@ -10,23 +10,11 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, ResponseError};
-use uuid::Uuid;
 
-use super::policy::Policy;
+use super::policy::{CountedFor, Policy};
 use super::state::Gate;
 use crate::http::error::ApiError;
 use crate::http::mounted::Mounted;
-
-/// What a call is counted under.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CountedFor {
-    /// An account, or a guest's participant.
-    Principal(Uuid),
-    /// The client's address.
-    Client,
-    /// Nothing: the call comes from another part of the system, on the internal listener.
-    Nobody,
-}
 
 /// Marks a request whose call has been counted.
 struct AlreadyCounted;

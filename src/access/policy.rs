@@ -6,8 +6,8 @@
 //! 404. The call is counted before anything is loaded, see [`super::admission`].
 
 use actix_web::HttpRequest;
+use uuid::Uuid;
 
-use super::admission::CountedFor;
 use super::credentials::{bearer, bearer_if_any, bearer_text, person, playback_or_bearer, ticket_or_bearer};
 pub use super::path_ids::PathIds;
 use super::principal::{Caller, Guest, KeyOwner, Principal};
@@ -18,6 +18,17 @@ use crate::http::agent::user_agent;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::mounted::{Mounted, Need};
+
+/// What a call is counted under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountedFor {
+    /// An account, or a guest's participant.
+    Principal(Uuid),
+    /// The client's address.
+    Client,
+    /// Nothing: the call comes from another part of the system, on the internal listener.
+    Nobody,
+}
 
 /// The principals that may call an operation, as the contract's table names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

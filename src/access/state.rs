@@ -7,7 +7,8 @@ use super::revoked::Revoked;
 use super::tickets::Tickets;
 use super::token::Tokens;
 use crate::core::Core;
-use crate::http::call_limits::CallLimits;
+use crate::http::call_limits::CallLimit;
+use crate::http::costly_calls::CostlyCalls;
 use crate::http::mounted::Mounted;
 
 /// The state of this module and of [`Core`], which it builds on. Clones share one state.
@@ -20,6 +21,14 @@ pub struct GateParts {
     pub revoked: Revoked,
     pub tickets: Tickets,
     pub limits: CallLimits,
+}
+
+/// The rate limits that are counted in memory.
+pub struct CallLimits {
+    /// Every call: by account, or by client address if the call is unauthenticated.
+    pub calls: CallLimit,
+    /// Those that cost much, in addition: by account, with few at once for each project.
+    pub costly: CostlyCalls,
 }
 
 impl Gate {

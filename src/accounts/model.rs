@@ -232,7 +232,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_typed_as_an_address_is_refused_or_can_be_written_to(text in ".*|[a-zA-Z.+\"@<>, \\r\\n-]{0,40}@[a-zA-Z.\\[\\]-]{0,20}") {
+        fn whatever_is_typed_as_an_address_is_refused_or_can_be_written_to(
+            text in ".*|[a-zA-Z.+\"@<>, \\r\\n-]{0,40}@[a-zA-Z.\\[\\]-]{0,20}"
+        ) {
             if let Ok(email) = Email::parse(&json!(text)) {
                 let email = email.as_str();
                 prop_assert!((3..=254).contains(&email.len()) && email.is_ascii());

@@ -7,10 +7,10 @@ use actors::language::Language;
 use actors::live::RequestId;
 use actors::time::Time;
 
+use super::bodies::Register;
 use super::codes::IssuedCode;
 use super::limits::{self, Verification};
 use super::model::{Account, AuthResponse, CodePurpose, Email, Registered, Registration};
-use super::routes::Register;
 use super::sessions::issued::IssuedSession;
 use super::sessions::store as sessions;
 use super::{codes, emails, store};

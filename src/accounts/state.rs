@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::profile::decoder::PictureDecoder;
-use super::sessions::refresh_locks::RefreshLocks;
+use super::pictures::decoder::PictureDecoder;
+use super::refresh_locks::RefreshLocks;
 use crate::access::state::Gate;
 use crate::clients::files::Files;
 use crate::clients::openid::OpenId;

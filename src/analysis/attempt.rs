@@ -21,7 +21,7 @@ use pipeline::{
 };
 
 use super::backend::AnalysisBackend;
-use super::results::draft::{self, Undrafted};
+use super::findings::draft::{self, Undrafted};
 use super::store::answers;
 use super::{RunSnapshot, store};
 use crate::analysis::state::Analysis;

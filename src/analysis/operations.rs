@@ -10,10 +10,10 @@ use actors::run::{self, AiRunStatus, AnalysisType, Command, Refusal, RunDraft};
 use sha2::{Digest, Sha256};
 
 use super::RunSnapshot;
+use super::bodies::{Filter, StartAiAnalysisRun};
 use super::model::{AiAnalysisRun, EngineName};
-use super::routes::StartAiAnalysisRun;
-use super::run_loop;
-use super::store::{self, Filter};
+use super::store;
+use super::{journal, run_loop};
 use crate::access::principal::Caller;
 use crate::accounts::operations::hold;
 use crate::analysis::state::Analysis;
@@ -40,8 +40,9 @@ const UNTIL_ENDED: Duration = Duration::from_secs(10);
 /// warning.
 ///
 /// # Errors
-/// 422 for sources of another project, when there are none, or for an engine that the project may not use; 409 for documents that are still being read, for a meeting
-/// alone without anything that is or will be a transcript, and in an archived project; 429 at the limit of unfinished runs.
+/// 422 for sources of another project, when there are none, or for an engine that the project may not use; 409 for
+/// documents that are still being read, for a meeting alone without anything that is or will be a transcript, and in an
+/// archived project; 429 at the limit of unfinished runs.
 pub async fn start(
     state: &Analysis,
     caller: Caller,
@@ -102,7 +103,7 @@ pub async fn start(
                 };
                 let hash = draft.input_hash.clone();
                 let change = run::Run::queue(draft, now);
-                if let Some(records) = store::insert(conn, &change, &request, now).await? {
+                if let Some(records) = journal::insert(conn, &change, &request, now).await? {
                     return Ok::<_, ApiError>((change.next, records));
                 }
                 // A concurrent request inserted a run over the same input first.

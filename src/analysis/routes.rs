@@ -2,66 +2,23 @@
 
 use std::marker::PhantomData;
 
-use actors::ids::{Document, Id};
-use actors::language::Language;
-use actors::meeting::Meeting;
-use actors::run::{AiRunStatus, AnalysisType};
-use utoipa::openapi::path::Parameter;
-use utoipa::{PartialSchema, ToSchema};
-
 use super::RunSnapshot;
 use super::audience;
-use super::model::{AiAnalysisRun, AiRunEvent, EngineName};
+use super::bodies::{Filter, StartAiAnalysisRun};
+use super::model::{AiAnalysisRun, AiRunEvent};
 use super::operations;
-use super::store::{Filter, topic};
+use super::store::topic;
 use crate::access::policy::{Analyst, Member, Subscriber};
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
 use crate::http::answer::EventStream;
 use crate::http::envelope::{List, Prerendered, Reply, success};
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
+use crate::http::input::{Empty, ValidJson, ValidQuery};
 use crate::http::list::Listing;
 use crate::live::state::RealTime;
 use crate::live::stream::{self, LastEventId};
 use crate::projects::model::Project;
-
-/// What to analyse, and how. Without a body: all READY documents of the project.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct StartAiAnalysisRun {
-    /// Omit it to analyse all READY documents; with `meetingId`, to analyse the meeting alone.
-    #[schema(max_items = 100)]
-    pub document_ids: Option<Vec<Id<Document>>>,
-    /// The meeting whose transcribed recordings are analysed.
-    pub meeting_id: Option<Id<Meeting>>,
-    /// What is produced. Default: FULL.
-    pub analysis_type: Option<AnalysisType>,
-    /// The language of the results. Default: the project's; AUTO is the language of the sources.
-    pub language: Option<Language>,
-    /// One of the project's `analysisEngines`. Default: the first of them. With llm and fallback, texts of the sources are sent
-    /// to the language model that the operator chose.
-    pub engine: Option<EngineName>,
-}
-
-impl Body for StartAiAnalysisRun {
-    const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let document_ids = fields.optional("documentIds");
-        let meeting_id = fields.optional("meetingId");
-        let analysis_type = fields.optional("analysisType");
-        let language = fields.optional("language");
-        let engine = fields.optional("engine");
-        Ok(Self {
-            document_ids: document_ids?,
-            meeting_id: meeting_id?,
-            analysis_type: analysis_type?,
-            language: language?,
-            engine: engine?,
-        })
-    }
-}
 
 pub async fn start(
     request: Authorized<Analyst<Project>, ValidJson<StartAiAnalysisRun>>,
@@ -72,18 +29,6 @@ pub async fn start(
     operations::start(&state, request.access.caller, &request.access.resource, id, body, request.request_id)
         .await
         .map(Reply::accepted)
-}
-
-impl Query for Filter {
-    fn has(key: &str) -> bool {
-        key == "status"
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        Ok(Self { status: fields.optional("status")? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        vec![query_parameter("status", "Return only runs with this status.", AiRunStatus::schema())]
-    }
 }
 
 pub async fn list(

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use actors::registry::Registry;
 use actors::run::Run;
 
-use super::ends::FilesToRead;
-use super::exports::Exports;
+use super::ends::{Ends, FilesToRead};
 use super::large_reads::LargeReads;
 use super::supervisor::RunSupervisor;
+use crate::clients::files::Files;
+use crate::clients::printer::PdfPrinter;
 use crate::http::mounted::Mounted;
 use crate::meetings::state::Meetings;
 
@@ -24,6 +25,20 @@ pub struct AnalysisParts {
     pub exports: Exports,
     pub imports: FilesToRead,
     pub large_reads: LargeReads,
+}
+
+/// What exports need beside the database.
+pub struct Exports {
+    pub files: Files,
+    pub printer: PdfPrinter,
+    pub ended: Ends,
+}
+
+impl Exports {
+    #[must_use]
+    pub fn new(files: Files, printer: PdfPrinter) -> Self {
+        Self { files, printer, ended: Ends::default() }
+    }
 }
 
 impl Analysis {

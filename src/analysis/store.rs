@@ -1,30 +1,31 @@
-//! Queries of runs, the journal of their actors, and the stored outputs of their nodes.
+//! Queries of runs, and the stored outputs of their nodes.
 
 pub mod answers;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use actors::event_kind::EventKind;
 use actors::ids::{self, AiJob, Id, User};
 use actors::language::Language;
-use actors::live::{Batch, Change, Decided, EventRecord, RequestId, Topic, TopicKind};
+use actors::live::{Topic, TopicKind};
 use actors::meeting::Meeting;
-use actors::run::{AiRunStatus, AnalysisType, Event, Node, Run, RunWarning, State};
-use actors::time::Time;
-use async_trait::async_trait;
+use actors::run::{AiRunStatus, AnalysisType, Node, Run, RunWarning, State};
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
-use super::model::AiAnalysisRun;
-use super::{proposals, results};
-use crate::db::events::ChosenOffsets;
-use crate::db::journal::{self, DbJournal, NotSaved, Tables};
+use super::bodies::Filter;
+use crate::db::AtOnce;
+use crate::db::Columns;
+use crate::db::Conn;
+use crate::db::DbError;
+use crate::db::RunQueryDsl;
+use crate::db::at_once;
+use crate::db::is_wanted;
+use crate::db::kept;
+use crate::db::number;
+use crate::db::page_of;
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Retention;
-use crate::db::{AtOnce, Columns, Conn, DbError, RunQueryDsl, at_once, events, is_wanted, kept, number, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
-use crate::meetings::transcripts::grounding;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = runs)]
@@ -214,30 +215,33 @@ pub async fn newest_successful(conn: &mut Conn, project_id: Id<ids::Project>) ->
     row.map(RunRow::run).transpose()
 }
 
-/// Inserts a newly queued run and its first events. Returns `None` if the run exists already, or another run over the
-/// same input is unfinished.
-pub async fn insert(
-    conn: &mut Conn,
-    change: &Change<Run>,
-    request: &RequestId,
-    at: Time,
-) -> Result<Option<Vec<EventRecord>>, DbError> {
-    let row = RunRow::try_from(&change.next)?;
-    if diesel::insert_into(runs::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 0 {
-        return Ok(None);
-    }
-    let first = Decided { change: change.clone(), request: Arc::clone(request), at };
-    let mut records = journal::records_of(&RunTables, 0, std::slice::from_ref(&first))?;
-    ChosenOffsets::of(&records)?.append(conn.at_once()).await?;
-    let others = repeat(conn, change.next.project_id, &records).await?;
-    records.extend(others);
-    Ok(Some(records))
+/// Inserts a newly queued run. Returns false if the run exists already, or another run over the same input is unfinished.
+pub async fn insert(conn: &mut Conn, run: &Run) -> Result<bool, DbError> {
+    let row = RunRow::try_from(run)?;
+    Ok(diesel::insert_into(runs::table).values(&row).on_conflict_do_nothing().execute(conn).await? > 0)
 }
 
-/// The filter of the list of runs.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<AiRunStatus>,
+/// Updates the row of a run, if it still has the revision `before`. Returns whether it has.
+pub async fn update(conn: AtOnce<'_>, run: &Run, before: u64) -> Result<bool, DbError> {
+    let row = RunRow::try_from(run)?;
+    let stored = runs::revision.eq(number(before));
+    let updated = kept(diesel::update(runs::table.find(row.id)).filter(stored).set((
+        runs::status.eq(row.status),
+        runs::progress.eq(row.progress),
+        runs::node.eq(row.node),
+        runs::message.eq(row.message),
+        runs::error_message.eq(row.error_message),
+        runs::ai_job_id.eq(row.ai_job_id),
+        runs::attempt.eq(row.attempt),
+        runs::warnings.eq(row.warnings),
+        runs::revision.eq(row.revision),
+        runs::started_at.eq(row.started_at),
+        runs::completed_at.eq(row.completed_at),
+        runs::updated_at.eq(row.updated_at),
+        runs::taken_up.eq(row.taken_up),
+    )));
+    let (updated,) = at_once!(conn, execute(updated));
+    Ok(updated? > 0)
 }
 
 /// Lists a project's runs, newest first.
@@ -255,108 +259,6 @@ pub async fn list(
 #[must_use]
 pub fn topic(id: Id<Run>) -> Topic {
     Topic { kind: TopicKind::Run, id: id.uuid() }
-}
-
-/// Loads and saves runs for their actors.
-pub type RunJournal = DbJournal<RunTables>;
-
-#[derive(Clone, Copy)]
-pub struct RunTables;
-
-#[async_trait]
-impl Tables for RunTables {
-    type Entity = Run;
-    type Related = ();
-
-    async fn find(conn: &mut Conn, key: Id<Run>) -> Result<Option<Run>, DbError> {
-        find(conn, key).await
-    }
-
-    async fn awake(conn: &mut Conn) -> Result<Vec<Id<Run>>, DbError> {
-        all_unfinished(conn).await
-    }
-
-    async fn update(conn: AtOnce<'_>, batch: &Batch<Run>) -> Result<Option<()>, DbError> {
-        let row = RunRow::try_from(batch.after())?;
-        let stored = runs::revision.eq(number(batch.before.revision));
-        let updated = kept(diesel::update(runs::table.find(row.id)).filter(stored).set((
-            runs::status.eq(row.status),
-            runs::progress.eq(row.progress),
-            runs::node.eq(row.node),
-            runs::message.eq(row.message),
-            runs::error_message.eq(row.error_message),
-            runs::ai_job_id.eq(row.ai_job_id),
-            runs::attempt.eq(row.attempt),
-            runs::warnings.eq(row.warnings),
-            runs::revision.eq(row.revision),
-            runs::started_at.eq(row.started_at),
-            runs::completed_at.eq(row.completed_at),
-            runs::updated_at.eq(row.updated_at),
-            runs::taken_up.eq(row.taken_up),
-        )));
-        let (updated,) = at_once!(conn, execute(updated));
-        Ok((updated? > 0).then_some(()))
-    }
-
-    async fn follow(&self, conn: &mut Conn, batch: &Batch<Run>, (): ()) -> Result<bool, DbError> {
-        let mut is_any = false;
-        for Decided { change, request, at } in &batch.changes {
-            if !change.events.is_empty() && change.next.is_over() {
-                is_any |= end(conn, &change.next, *at, request).await?;
-            }
-        }
-        Ok(is_any)
-    }
-
-    fn topic(run: &Run) -> Topic {
-        topic(run.id)
-    }
-
-    fn event(&self, run: &Run, event: &Event) -> Result<(EventKind, String), DbError> {
-        let data = serde_json::to_string(&AiAnalysisRun::of(run));
-        Ok((event.kind(), data.map_err(|error| DbError::Broken(error.to_string()))?))
-    }
-
-    async fn announce(conn: &mut Conn, batch: &Batch<Run>, own: &[EventRecord]) -> Result<Vec<EventRecord>, NotSaved> {
-        Ok(repeat(conn, batch.before.project_id, own).await?)
-    }
-}
-
-/// Appends the events of a run to the topic of its project too.
-async fn repeat(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    own: &[EventRecord],
-) -> Result<Vec<EventRecord>, DbError> {
-    let topic = Topic { kind: TopicKind::Project, id: project_id.uuid() };
-    let mut records = Vec::with_capacity(own.len());
-    for EventRecord { kind, data, at, request, .. } in own {
-        records.push(events::append(conn, topic, *kind, data, *at, request).await?);
-    }
-    Ok(records)
-}
-
-/// Applies the end of an attempt: publishes its results if it succeeded, and deletes its draft and the stored outputs
-/// of its nodes. Returns whether a job was enqueued.
-///
-/// Transcripts that the run has read may have changed since, or may not be analysed any more: what rests on them is
-/// looked at again.
-async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Result<bool, DbError> {
-    let is_successful = SUCCESSFUL.contains(&run.status());
-    if is_successful {
-        // Before the items: whoever accepts a proposal locks them in this order too.
-        proposals::store::drafts::publish(conn, run.project_id, run.id).await?;
-    }
-    if is_successful && !results::store::publish(conn, run).await? {
-        return Err(DbError::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
-    }
-    if let Some(meeting_id) = run.meeting_id.filter(|_| is_successful) {
-        grounding::enqueue_of_meeting(conn, meeting_id, now, request).await?;
-    }
-    results::store::forget_draft(conn, run.id).await?;
-    diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(run.id))).execute(conn).await?;
-    let is_enqueued = !is_successful && proposals::forgetting::enqueue(conn, run, now, request).await?;
-    Ok(is_enqueued || run.meeting_id.is_some_and(|_| is_successful))
 }
 
 /// Whether a run has ended. Locks the row, so that it can't be retried before the transaction ends.
@@ -413,6 +315,12 @@ pub struct NodeOutput {
 pub async fn save_node_output(conn: &mut Conn, output: NodeOutput) -> Result<(), DbError> {
     diesel::delete(run_nodes::table.find((output.run_id, output.attempt, output.node))).execute(conn).await?;
     diesel::insert_into(run_nodes::table).values(&output).execute(conn).await?;
+    Ok(())
+}
+
+/// Deletes the stored outputs of a run's nodes.
+pub async fn delete_node_outputs(conn: &mut Conn, run_id: Id<Run>) -> Result<(), DbError> {
+    diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(run_id))).execute(conn).await?;
     Ok(())
 }
 

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use confined::{Allowance, ChildExit};
 use exports::specification::Specification;
-use pipeline::confined::{self, Allowance, ChildExit};
 use thiserror::Error;
 use tokio::io::AsyncWriteExt;
 

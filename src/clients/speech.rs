@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use actors::time::Clock;
 use async_trait::async_trait;
-use pipeline::speech::{
-    CutRequest, HeardBatch, HeardSegment, HeardSink, PieceSink, SoundCutter, SoundPiece, SpeechRequest, Transcriber,
-    Untranscribed,
-};
 use reqwest::multipart::{Form, Part};
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
+use speech::{
+    CutRequest, HeardBatch, HeardSegment, HeardSink, PieceSink, SoundCutter, SoundPiece, SpeechRequest, Transcriber,
+    Untranscribed,
+};
 
 use super::retry_after;
 

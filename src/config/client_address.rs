@@ -100,7 +100,9 @@ mod tests {
         /// Through an untrusted proxy no header changes the client address; through a trusted one no header causes a
         /// panic.
         #[test]
-        fn no_header_makes_anybody_somebody_else(forwarded in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..200)) {
+        fn no_header_makes_anybody_somebody_else(
+            forwarded in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..200)
+        ) {
             prop_assert_eq!(seen(&behind(&["10.0.0.1"]), "192.0.2.7:1", &forwarded), "192.0.2.7");
             prop_assert!(!seen(&behind(&["10.0.0.1"]), "10.0.0.1:1", &forwarded).is_empty());
         }

@@ -37,9 +37,9 @@ macro_rules! sections {
 sections! {
     Config {
         server: Server, internal: Internal, app: Application, database: Database, http: Http, limits: Limits,
-        quotas: Quotas, storage: Storage,
-        accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3, analysis: Analysis, exports: Exports, meetings: Meetings,
-        recordings: Recordings, speech: Speech, llm: Llm, pipeline: Pipeline, trackers: Trackers, jira: Jira, github: Github, sockets: Sockets, log: Log,
+        quotas: Quotas, storage: Storage, accounts: Accounts, google: Google, mail: Mail, livekit: Livekit, s3: S3,
+        analysis: Analysis, exports: Exports, meetings: Meetings, recordings: Recordings, speech: Speech, llm: Llm,
+        pipeline: Pipeline, trackers: Trackers, jira: Jira, github: Github, sockets: Sockets, log: Log,
     }
     Server { listen: SocketAddr, data: PathBuf, workers: usize, drain_seconds: u64 }
     Internal { listen: SocketAddr }

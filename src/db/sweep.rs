@@ -2,7 +2,7 @@
 //! a page that fails undoes no other.
 //!
 //! A row expires by one of its own timestamps. A table that is swept this way declares an [`Retention`]:
-//! `tests/architecture.rs` refuses a deletion by age that is written any other way.
+//! `tests/architecture/bounds.rs` refuses a deletion by age that is written any other way.
 
 use std::time::Duration;
 

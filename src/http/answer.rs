@@ -111,7 +111,15 @@ impl<T: utoipa::ToSchema + 'static> Answer for Prerendered<T> {
 
 /// A response with the version of the resource as its ETag, for `If-Match`.
 #[derive(Debug)]
-pub struct Versioned<T>(pub(super) Reply<T>);
+pub struct Versioned<T>(Reply<T>);
+
+impl<T> Reply<T> {
+    /// Sets the ETag to the version of the resource, for `If-Match`.
+    #[must_use]
+    pub fn version(self, version: impl std::fmt::Display) -> Versioned<T> {
+        Versioned(self.tagged(version))
+    }
+}
 
 impl<T: serde::Serialize + utoipa::ToSchema + 'static> Answer for Versioned<T> {
     fn describe() -> AnswerDescribed {

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-use super::costly_calls::CostlyCalls;
 use super::error::ApiError;
 use crate::config::Class;
 use crate::db::rate_limits::Rate;
@@ -25,14 +24,6 @@ pub struct CallLimit {
     /// Keys are stored by their hash, so that each costs the same memory.
     hashes: RandomState,
     cleared: Mutex<Instant>,
-}
-
-/// The rate limits that are counted in memory.
-pub struct CallLimits {
-    /// Every call: by account, or by client address if the call is unauthenticated.
-    pub calls: CallLimit,
-    /// Those that cost much, in addition: by account, with few at once for each project.
-    pub costly: CostlyCalls,
 }
 
 /// The number of keys that a class stores. Beyond it, new keys share [`SHARED`] buckets.

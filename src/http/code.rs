@@ -37,7 +37,8 @@ macro_rules! codes {
 codes! {
     BAD_REQUEST = "BadRequest", 400, "The request could not be read.",
         "Correct the request; it can't succeed as it is.";
-    TRACKER_STATE_INVALID = "TrackerStateInvalid", 400, "This connection was not begun in this browser, was already completed, or has expired. Start again.",
+    TRACKER_STATE_INVALID = "TrackerStateInvalid", 400,
+        "This connection was not begun in this browser, was already completed, or has expired. Start again.",
         "Start the connection again in this browser.";
     LOGIN_STATE_INVALID = "LoginStateInvalid", 400, "This sign-in was not started in this browser, or has expired. Start again.",
         "Start the sign-in again in this browser.";
@@ -61,7 +62,8 @@ codes! {
         "Verify the address at the provider, or sign in with a password.";
     RECENT_LOGIN_REQUIRED = "RecentLoginRequired", 403, "Sign in again and retry within ten minutes.",
         "Ask the person to sign in, and repeat the request within ten minutes.";
-    SERVICE_MAY_NOT_APPROVE = "ServiceMayNotApprove", 403, "A program with a service key may propose changes. Only a person may approve, edit or reject them.",
+    SERVICE_MAY_NOT_APPROVE = "ServiceMayNotApprove", 403,
+        "A program with a service key may propose changes. Only a person may approve, edit or reject them.",
         "Propose the change, and let a person decide.";
     NOT_FOUND = "NotFound", 404, "Resource not found.",
         "Check the id. What was deleted stays so.";
@@ -113,7 +115,8 @@ codes! {
         "Delete some that are no longer needed, or ask the operator for more.";
     TRACKER_NOT_CONNECTED = "TrackerNotConnected", 409, "The project is not connected to an issue tracker.",
         "Connect the project with `startTrackerConnection`.";
-    TRACKER_REAUTH_REQUIRED = "TrackerReauthRequired", 409, "The issue tracker does not accept the project's connection any more. Connect the project again.",
+    TRACKER_REAUTH_REQUIRED = "TrackerReauthRequired", 409,
+        "The issue tracker does not accept the project's connection any more. Connect the project again.",
         "Connect the project again with `startTrackerConnection`.";
     TRACKER_DESTINATION_REQUIRED = "TrackerDestinationRequired", 409, "Choose first where in the issue tracker the stories go.",
         "Choose a destination with `saveTrackerDestination`.";
@@ -169,13 +172,16 @@ codes! {
         "Wait for the time in `Retry-After`.";
     PRINTER_MISSING = "PrinterMissing", 503, "The program that makes PDF files is not installed.",
         "Export as HTML and print that, or ask the operator to install the program.";
-    TRACKER_NOT_CONFIGURED = "TrackerNotConfigured", 503, "This server has no application at this issue tracker. Connect with a token, or ask its operator.",
+    TRACKER_NOT_CONFIGURED = "TrackerNotConfigured", 503,
+        "This server has no application at this issue tracker. Connect with a token, or ask its operator.",
         "Connect with a token, or ask the operator.";
-    MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503, "No media server is configured: set livekit.url, livekit.api_key and livekit.api_secret.",
+    MEDIA_SERVER_NOT_CONFIGURED = "MediaServerNotConfigured", 503,
+        "No media server is configured: set livekit.url, livekit.api_key and livekit.api_secret.",
         "Ask the operator.";
     MEDIA_SERVER_UNAVAILABLE = "MediaServerUnavailable", 503, "The media server is unavailable. Try again shortly.",
         "Wait for the time in `Retry-After`.";
-    LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503, "This sign-in provider is not configured. Sign in with your password.",
+    LOGIN_PROVIDER_NOT_CONFIGURED = "LoginProviderNotConfigured", 503,
+        "This sign-in provider is not configured. Sign in with your password.",
         "Sign in with a password.";
     LOGIN_PROVIDER_UNAVAILABLE = "LoginProviderUnavailable", 503, "The OpenID provider is unavailable. Try again later.",
         "Wait for the time in `Retry-After`, or sign in with a password.";

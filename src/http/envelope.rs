@@ -10,7 +10,6 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::answer::Versioned;
 use super::error::ApiError;
 use super::ready::{PreparedAnswer, success_bytes, write_success};
 
@@ -58,12 +57,6 @@ impl<T> Reply<T> {
 
     pub fn accepted(data: T) -> Self {
         Self { status: StatusCode::ACCEPTED, ..Self::ok(data) }
-    }
-
-    /// Sets the ETag to the version of the resource, for `If-Match`.
-    #[must_use]
-    pub fn version(self, version: impl std::fmt::Display) -> Versioned<T> {
-        Versioned(self.tagged(version))
     }
 
     /// Sets the ETag of a response that is polled with `If-None-Match`.

@@ -3,9 +3,12 @@
 use actix_web::dev::Payload;
 use actix_web::{HttpMessage, HttpRequest};
 use bytes::Bytes;
+pub use fields_derive::{Body, Query};
 use futures_util::StreamExt;
 use serde_json::{Map, Value};
+use utoipa::PartialSchema;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
 
 use super::budget::Share;
@@ -122,7 +125,7 @@ fn share_of(request: &HttpRequest) -> Result<Share, ApiError> {
 #[derive(Debug)]
 pub struct ValidJson<T>(pub T);
 
-/// A body that is read field by field.
+/// A body that is read field by field, or an object within one. `#[derive(Body)]` reads a struct's fields in their order.
 pub trait Body: utoipa::ToSchema + Sized + 'static {
     /// Whether the body may be empty; an empty body is read like `{}`.
     const OPTIONAL: bool = false;
@@ -210,6 +213,7 @@ pub async fn buffer(request: &HttpRequest, body: Raw, limit: usize) -> Result<By
 pub struct ValidQuery<Q>(pub Q);
 
 /// A query string that is read field by field. Unknown keys are ignored, because proxies and browsers add their own.
+/// `#[derive(Query)]` reads and describes a struct's fields in their order.
 pub trait Query: Sized + 'static {
     /// Whether it has a parameter of this name.
     fn has(key: &str) -> bool;
@@ -231,8 +235,20 @@ pub fn query_parameter(name: &str, description: &str, schema: impl Into<RefOr<Sc
     optional_parameter(ParameterIn::Query, name, description, schema)
 }
 
+/// As [`query_parameter`], for one that must be there.
+#[must_use]
+pub fn required_query_parameter(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
+    ParameterBuilder::from(query_parameter(name, description, schema)).required(Required::True).build()
+}
+
 /// A query parameter that is `true` or `false`.
 pub struct QueryFlag(pub bool);
+
+impl PartialSchema for QueryFlag {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Boolean).into()
+    }
+}
 
 impl Field for QueryFlag {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {

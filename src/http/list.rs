@@ -1,12 +1,13 @@
 //! The query of a list: the filter of the feature, and the page.
 
 use serde_json::Value;
+use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use super::fields::{Field, Fields, InvalidValue, Rejected, TEXT_PATTERN, text};
-use super::input::{Query, query_parameter};
+use super::input::Query;
 use super::page::PageQuery;
 
 /// Which items are listed, and which page of them. The parameters of the page come first in the OpenAPI document, those
@@ -52,12 +53,9 @@ impl AsRef<str> for Search {
     }
 }
 
-impl Search {
-    /// The query parameter `search`.
-    #[must_use]
-    pub fn parameter(description: &str) -> Parameter {
+impl PartialSchema for Search {
+    fn schema() -> RefOr<Schema> {
         let words = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(200));
-        let words = words.pattern(Some(TEXT_PATTERN));
-        query_parameter("search", description, words)
+        words.pattern(Some(TEXT_PATTERN)).into()
     }
 }

@@ -10,6 +10,8 @@ pub mod code;
 pub mod connection_limit;
 pub mod cors;
 pub mod costly_calls;
+#[cfg(test)]
+mod derived_tests;
 pub mod digest;
 pub mod enumeration;
 pub mod envelope;

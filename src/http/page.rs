@@ -3,19 +3,23 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
-use utoipa::openapi::path::Parameter;
+use utoipa::PartialSchema;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
 
 use super::envelope::List;
-use super::fields::{Field, Fields, InvalidValue, Rejected};
-use super::input::{Query, query_parameter};
+use super::fields::{Field, InvalidValue};
+use super::input::Query;
 
 /// Selects a page of a list that is ordered newest first.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Query)]
 pub struct PageQuery {
-    /// 1–100; 25 if the parameter is absent.
+    /// Maximum number of items on the page. A page of large items ends earlier.
+    #[query(as = Limit, default = Limit::DEFAULT)]
     pub limit: i64,
+    /// The `nextCursor` of the previous page; absent for the first page.
+    #[query(rename = "cursor")]
     pub after: Option<Cursor>,
 }
 
@@ -40,6 +44,12 @@ impl Field for Cursor {
     }
 }
 
+impl PartialSchema for Cursor {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]{21}[AQgw]$")).into()
+    }
+}
+
 /// How many items are asked for: 1–100.
 pub struct Limit(pub i64);
 
@@ -52,35 +62,17 @@ impl Field for Limit {
 
 impl Limit {
     pub const DEFAULT: i64 = 25;
+}
 
-    /// The query parameter `limit`.
-    #[must_use]
-    pub fn parameter(description: &str) -> Parameter {
-        let number = ObjectBuilder::new()
+impl PartialSchema for Limit {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(Some(1))
             .maximum(Some(100))
-            .default(Some(Self::DEFAULT.into()));
-        query_parameter("limit", description, number)
-    }
-}
-
-impl Query for PageQuery {
-    fn has(key: &str) -> bool {
-        matches!(key, "limit" | "cursor")
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let limit = fields.optional::<Limit>("limit");
-        let after = fields.optional::<Cursor>("cursor");
-        Ok(Self { limit: limit?.map_or(Limit::DEFAULT, |limit| limit.0), after: after? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        let cursor = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]{21}[AQgw]$"));
-        vec![
-            Limit::parameter("Maximum number of items on the page. A page of large items ends earlier."),
-            query_parameter("cursor", "The `nextCursor` of the previous page; absent for the first page.", cursor),
-        ]
+            .default(Some(Self::DEFAULT.into()))
+            .into()
     }
 }
 

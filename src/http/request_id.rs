@@ -44,7 +44,9 @@ mod tests {
     proptest! {
         /// Whatever a client sends, the id in headers, logs and rows is short and printable.
         #[test]
-        fn an_id_is_the_clients_or_a_new_one(value in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..300)) {
+        fn an_id_is_the_clients_or_a_new_one(
+            value in proptest::collection::vec(prop_oneof![Just(b'\t'), 32_u8..=126, 128_u8..=255], 0..300)
+        ) {
             let header = HeaderValue::from_bytes(&value).unwrap();
             let request = TestRequest::default().insert_header((X_REQUEST_ID, header)).to_http_request();
             let id = accept(&request);

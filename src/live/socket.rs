@@ -1,4 +1,8 @@
-//! A WebSocket connection: an actor that subscribes to topics for a client. The only file that uses actix-web-actors.
+//! A WebSocket connection: an actor that subscribes to topics for a client.
+//!
+//! The only file that uses actix-web-actors, which is deprecated upstream in favour of actix-ws. What is used of it is little: the
+//! handshake, and the context that decodes frames from bytes and encodes them, with the codec of `actix_http::ws`. What it lacks
+//! is here: the size of a frame ([`Inbound`]), the speed of the client ([`Window`]), and when the actor is driven.
 //!
 //! ```text
 //!   client --> Inbound --> Socket (actor) --> body of the 101 --> client

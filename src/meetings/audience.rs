@@ -65,6 +65,6 @@ impl audience::Audience for MeetingAudience {
     }
 
     fn listens(&self, caller: Principal, id: Uuid) -> Option<Listening> {
-        Some(Listening::until_dropped(self.meetings.attendance.enter(&self.meetings, Id::from_uuid(id), caller.uuid())))
+        Some(Listening::until_dropped(self.meetings.attendance.enter(Id::from_uuid(id), caller.uuid())))
     }
 }

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::invitations::store::deletion::{self as invitations, OF_ACCOUNT};
-use super::participants::store;
+use super::store::participants as store;
 use crate::accounts::model::DELETED_NAME;
 use crate::accounts::profile::deletion::{AfterCommit, DeletedAccount, DeletionHook, ReleaseError};
 use crate::db::sweep::{PAGE, in_pages};

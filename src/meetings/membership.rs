@@ -20,14 +20,14 @@ use uuid::Uuid;
 
 use super::exclusion::{self, RemoveFromMeetings};
 use super::invitations::store as invitations;
-use super::participants::store as participants;
-use super::store::{self, MeetingTables};
+use super::journal::MeetingTables;
+use super::store::{self, participants};
 use crate::db::journal::{self, NotSaved, Tables};
 use crate::db::{Conn, Db, DbError};
 use crate::jobs::{Handler, Job, JobError, RetryPolicy};
 use crate::meetings::state::Meetings;
 use crate::projects;
-use crate::projects::people::membership_end::{EndedMembership, MembershipHook};
+use crate::projects::membership_end::{EndedMembership, MembershipHook};
 use crate::tasks::Tasks;
 
 /// Participants that one transaction removes: each takes some dozen statements. No user is in so many meetings at once.

@@ -1,21 +1,26 @@
 //! Meetings and their lifecycle. Every change goes through the meeting's actor (`actors::meeting`); reads use its
 //! snapshot or the rows.
 
+pub mod attendance;
 mod audience;
+mod commands;
 pub mod consents;
 pub mod deletion;
 pub mod exclusion;
 pub mod invitations;
+pub mod journal;
+pub mod lifecycle;
 pub mod media;
 pub mod membership;
 pub mod model;
-pub mod operations;
 pub mod participants;
 pub mod recordings;
-pub mod routes;
+mod refusals;
+pub mod rooms;
 pub mod state;
 pub mod store;
 pub mod transcripts;
+pub mod wordings;
 
 pub use audience::{MeetingAudience, MeetingTopicSnapshot};
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::consents::model::ConsentWording;
+use super::wordings::ConsentWording;
 use crate::access::principal::Principal;
 use crate::http::agent::Agent;
 use crate::http::enumeration::Enumeration;
@@ -20,7 +20,8 @@ impl Enumeration for ConsentPolicy {}
 
 /// The title of a meeting: 1–200 characters on one line.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
-#[schema(as = MeetingTitle, min_length = 1, max_length = 200, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$", example = "Discovery with the clinic")]
+#[schema(as = MeetingTitle, min_length = 1, max_length = 200, example = "Discovery with the clinic")]
+#[schema(pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$")]
 pub struct Title(pub String);
 
 impl Field for Title {

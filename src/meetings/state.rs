@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use actors::meeting::Meeting;
 use actors::registry::Registry;
-use pipeline::speech::SoundCutter;
+use speech::SoundCutter;
 
-use super::consents::wording::Wordings;
-use super::media::Rooms;
-use super::participants::attendance::Attendance;
+use super::attendance::Attendance;
+use super::rooms::Rooms;
+use super::wordings::Wordings;
 use crate::clients::files::Folders;
 use crate::http::mounted::Mounted;
 use crate::projects::state::Projects;

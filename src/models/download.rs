@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::error::InstallError;
-use super::install::InstallStep;
+use super::step::InstallStep;
 use super::unpack::sha256_of;
 
 /// How long a download waits, and how often it tries.

@@ -7,13 +7,13 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use url::Url;
 
 use super::catalogue::KnownModel;
 use super::download::{self, Download, DownloadLimits, shown};
 use super::error::InstallError;
+use super::step::InstallStep;
 use super::unpack::{PackageArchive, StagedFile, sha256_of};
 use super::{INCOMING, InstalledModel, MANIFEST, ManifestFile, ModelManifest, installed, manifest};
 
@@ -60,28 +60,6 @@ impl PackagePlace {
             Self::File(path) => path.display().to_string(),
         }
     }
-}
-
-/// What an installation is doing.
-#[derive(Debug, Clone, Copy)]
-pub enum InstallStep<'a> {
-    /// Another installation in the same folder is waited for.
-    Waiting,
-    /// There is a model of this name whose files are not what they have to be.
-    Replacing,
-    Package {
-        place: &'a str,
-    },
-    Receiving {
-        bytes: u64,
-        total: Option<u64>,
-    },
-    Retrying {
-        why: &'a str,
-        pause: Duration,
-    },
-    Verifying,
-    Unpacking,
 }
 
 /// How an installation ended.

@@ -12,6 +12,7 @@ pub mod catalogue;
 mod download;
 mod error;
 mod install;
+mod step;
 mod unpack;
 
 use std::fs;
@@ -21,7 +22,8 @@ use serde::{Deserialize, Serialize};
 
 pub use download::DownloadLimits;
 pub use error::InstallError;
-pub use install::{InstallStep, Installation, ModelToInstall, PackagePlace, install};
+pub use install::{Installation, ModelToInstall, PackagePlace, install};
+pub use step::InstallStep;
 
 /// The files that make up a Whisper model. The model that tells voices apart has the first one alone.
 pub const FILES: [&str; 3] = [MODEL, "tokenizer.json", "config.json"];

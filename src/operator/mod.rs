@@ -7,6 +7,7 @@
 //! commands of `colloquy admin` do on the machine is done by the same code: `accounts::operator`, `analysis::operator` and
 //! `jobs::operator`.
 
+pub mod bodies;
 mod figures;
 pub mod model;
 pub mod operations;

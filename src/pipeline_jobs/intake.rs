@@ -11,7 +11,7 @@ use actors::run::AnalysisType;
 use futures_util::StreamExt;
 use pipeline::SourceKind;
 use pipeline::glossary::{GlossaryEntry, MOST_ENTRIES, MOST_SPELLINGS};
-use pipeline::readers::sniff;
+use readers::sniff;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedSemaphorePermit;

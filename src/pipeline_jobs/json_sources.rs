@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Read};
 
-use pipeline::readers::{CueText, Format, SourceText, written};
 use pipeline::{SourceKind, UnreadableSource};
+use readers::{CueText, Format, SourceText, written};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -308,7 +308,9 @@ mod tests {
         let text = written(vec![]).unwrap();
         let body = json!({"jobId": "x", "sources": [
             {"id": "a", "kind": "document", "name": "a.txt", "text": "It must ring."},
-            {"id": "b", "kind": "RECORDING", "name": "Talk", "segments": [{"startMs": 0, "endMs": 9, "speaker": "Ada", "text": "It must stop."}]},
+            {"id": "b", "kind": "RECORDING", "name": "Talk", "segments": [
+                {"startMs": 0, "endMs": 9, "speaker": "Ada", "text": "It must stop."},
+            ]},
             {"id": "c", "kind": "DOCUMENT", "name": "c.md", "content": text},
             {"id": "d", "kind": "DOCUMENT", "name": "d.pdf", "unreadable": {"code": "Torn", "message": "It is torn."}},
         ]});

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use pipeline::process::Analyser;
-use pipeline::readers::Reader;
+use readers::Reader;
 use tokio::sync::Semaphore;
 
 use super::table::JobTable;

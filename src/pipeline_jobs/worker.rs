@@ -7,12 +7,12 @@ use actors::ids::{AiJob, Id};
 use actors::run::Node;
 use async_trait::async_trait;
 use pipeline::process::{OutlinedSource, Ports, RequestOutline};
-use pipeline::readers::{Format, UnreadableReason};
 use pipeline::remote::{JobResult, PipelineProcessingStatus as Status, PipelineResultStatus};
 use pipeline::{
     Bounds, CancelToken, CheckpointStore, EngineChoice, PipelineOutcome, PortUnavailable, ProgressSink, StopRequested,
     TextStore, UnreadableSource,
 };
+use readers::{Format, UnreadableReason};
 use serde::{Deserialize, Serialize};
 
 use super::folder::read_text;

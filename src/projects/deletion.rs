@@ -8,8 +8,6 @@
 //! The request deletes as much as it can within two seconds, and the job deletes the rest. Until a meeting of the
 //! project is deleted, its participants can still read it.
 
-pub mod awake;
-
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::awake::{Awake, MeetingFiles};
+use super::awake::{Awake, MeetingFiles};
 use super::documents::contents;
 use super::events::{record_event, topic};
 use super::model::Project;

@@ -1,10 +1,13 @@
 //! Projects: the container of a team's documents, meetings and requirements, and its members.
 
+pub mod awake;
+pub mod bodies;
 pub mod deletion;
 pub mod deletion_hook;
 pub mod documents;
 pub mod events;
 pub mod glossary;
+pub mod membership_end;
 pub mod model;
 pub mod operations;
 pub mod people;

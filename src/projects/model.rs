@@ -37,7 +37,10 @@ impl ProjectStatus {
 
 /// 1–120 characters on one line.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
-#[schema(as = ProjectName, min_length = 1, max_length = 120, pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$", example = "Clinic booking")]
+#[schema(
+    as = ProjectName, min_length = 1, max_length = 120,
+    pattern = "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F-\\u009F]*$", example = "Clinic booking",
+)]
 pub struct Name(pub String);
 
 impl Field for Name {

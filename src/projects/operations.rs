@@ -4,11 +4,11 @@ use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 
+use super::bodies::{CreateProject, EditProject, Filter};
 use super::deletion;
 use super::events::record_event;
 use super::model::{Counts, MyProject, Project, ProjectStatus};
-use super::routes::{CreateProject, EditProject};
-use super::store::{self, Filter, ProjectContents};
+use super::store::{self, ProjectContents};
 use crate::access::principal::Caller;
 use crate::access::role::ProjectRole;
 use crate::accounts;

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::deletion::awake::{Awake, MeetingFiles};
-use super::people::membership_end::MembershipHooks;
+use super::awake::{Awake, MeetingFiles};
+use super::membership_end::MembershipHooks;
 use super::roles::Roles;
 use crate::accounts::state::Accounts;
 use crate::clients::files::Files;

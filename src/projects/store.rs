@@ -14,12 +14,13 @@ use diesel::{
 };
 use pipeline::result::ItemKind;
 
-use super::model::{Counts, Project, ProjectStatus};
+use super::bodies::Filter;
+use super::model::{Counts, Project};
 use crate::access::role::ProjectRole;
 use crate::db::schema::{documents, items, meetings, members, projects, runs};
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, contains, is_found, is_wanted, kept, page_of};
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 use crate::quotas::StoredBytes;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -216,13 +217,6 @@ fn read_counts(counts: FiveCounts) -> Counts {
 
 /// A row of the list of projects.
 type Listed = (ProjectRow, ProjectRole, (FiveCounts, i64, Option<i64>));
-
-/// The filter of the list of projects.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<ProjectStatus>,
-    pub search: Option<Search>,
-}
 
 /// Lists a user's projects with the user's role in each, newest first.
 pub async fn list(

@@ -7,12 +7,11 @@ use actors::ids::Id;
 use actors::time::Time;
 use serde_json::Value;
 
-use super::invitations::model::{ProjectReviewAccessStatus, ReviewInvitation};
+use super::invitations::model::{ACCESS_PURPOSE, ProjectReviewAccessStatus, ReviewInvitation};
 use super::invitations::store::{self, ReviewTokenLookup};
 use super::state::Reviews;
-use crate::access::admission::CountedFor;
 use crate::access::one_time::OneTimeToken;
-use crate::access::policy::{Policy, Who};
+use crate::access::policy::{CountedFor, Policy, Who};
 use crate::access::principal::KeyOwner;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
@@ -23,8 +22,6 @@ use crate::projects::model::Project;
 
 /// The name of the header, in lower case.
 pub const HEADER: &str = "x-review-token";
-/// Separates review tokens from other tokens.
-pub const PURPOSE: &str = "review access";
 /// How exactly it is known when a reviewer was last seen.
 const SEEN: Duration = Duration::from_secs(5 * 60);
 
@@ -50,8 +47,8 @@ impl Policy for Reviewer {
         let mut headers = request.headers().get_all(HEADER);
         let header = headers.next().filter(|_| headers.next().is_none()).and_then(|header| header.to_str().ok());
         let token = header.and_then(|text| OneTimeToken::parse(&Value::from(text)).ok());
-        let hash = token.and_then(|token| token.hash(&state.secret, PURPOSE)).ok_or_else(unauthorized)?;
-        let known = state.known_reviewers.get(&hash);
+        let hash = token.and_then(|token| token.hash(&state.secret, ACCESS_PURPOSE)).ok_or_else(unauthorized)?;
+        let known = state.known_reviewers.get(&hash).map(Id::from_uuid);
         Ok(PresentedToken { hash, known })
     }
 
@@ -67,7 +64,7 @@ impl Policy for Reviewer {
         let reviewer = found.and_then(|found| found.must_be_active(now));
         match &reviewer {
             Ok(reviewer) => {
-                state.known_reviewers.remember(claim.hash, reviewer.invitation.id);
+                state.known_reviewers.remember(claim.hash, reviewer.invitation.id.uuid());
                 note_seen(state, &reviewer.invitation, now).await;
             }
             Err(_) => state.known_reviewers.forget(&claim.hash),

@@ -13,5 +13,8 @@ pub mod connections;
 pub mod destinations;
 pub mod exports;
 pub mod issues;
+pub mod pacing;
 pub mod providers;
+pub mod running;
 pub mod state;
+pub mod token_locks;

@@ -3,10 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::connections::refresh_locks::TokenLocks;
-use super::exports::pacing::CreationPaces;
-use super::exports::running::RunningExports;
+use super::pacing::CreationPaces;
 use super::providers::Providers;
+use super::running::RunningExports;
+use super::token_locks::TokenLocks;
 use crate::analysis::state::Analysis;
 use crate::http::mounted::Mounted;
 

@@ -6,12 +6,24 @@ use std::time::Duration;
 
 use actors::time::Clock;
 use pipeline::process::{Analyser, ChildLimits as AnalyserLimits, ModelAccess, ModelBudget};
-use pipeline::readers::{Reader, ReaderLimits};
+use readers::{Reader, ReaderLimits};
+use speech::SoundCutter;
 
 use crate::analysis::supervisor::RunSupervisor;
 use crate::clients::llm::{LlmService, LlmSettings};
 use crate::clients::pipeline::{PipelineService, PipelineServiceSettings};
-use crate::config::{Analysis, Config, Llm};
+use crate::config::{Analysis, Config, Llm, Speech};
+
+/// How many excerpts of recordings are cut at once.
+const EXCERPTS: usize = 2;
+
+/// Creates what cuts excerpts out of recordings.
+///
+/// # Errors
+/// Returns a message if the path of this program can't be determined.
+pub fn excerpts(settings: &Speech) -> Result<SoundCutter, String> {
+    Ok(SoundCutter::new(program()?, settings.memory_mib, EXCERPTS))
+}
 
 /// Creates the supervisor that executes analysis runs.
 ///

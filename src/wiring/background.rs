@@ -5,31 +5,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
-use pipeline::media::Prober;
-use pipeline::speech::{LocalTranscriber, SoundCutter, Transcriber, TurnFinder};
+use speech::media::Prober;
+use speech::{LocalTranscriber, SoundCutter, Transcriber, TurnFinder};
 
 use super::analysers::{program, reader};
 use super::states::States;
 use super::{others, sweeps};
 use crate::accounts::{endings, profile};
 use crate::analysis::exports::making::MakeExportHandler;
+use crate::analysis::findings::grounding::GroundItemsAgainHandler;
 use crate::analysis::imports::planner::ImportPlanner;
 use crate::analysis::imports::reading::ReadImportHandler;
 use crate::analysis::operator::CancelRunHandler;
 use crate::analysis::proposals::forgetting::ForgetProposalDraftsHandler;
-use crate::analysis::results::grounding::GroundItemsAgainHandler;
 use crate::analysis::run_loop;
 use crate::clients::speech::{SpeechService, SpeechServiceSettings};
-use crate::config::Speech;
 use crate::core::Core;
 use crate::http::raw_connection::Connections;
 use crate::jobs::mail::SendEmailHandler;
 use crate::jobs::{self, Handlers, WorkerContext};
+use crate::meetings::attendance;
 use crate::meetings::invitations::calendar_updates::SendCalendarUpdatesHandler;
 use crate::meetings::invitations::delivery::Deliveries;
+use crate::meetings::lifecycle::sweep;
 use crate::meetings::media::jobs::SyncMediaRoomHandler;
 use crate::meetings::media::reconcile;
-use crate::meetings::participants::{attendance, erase_names, sweep};
+use crate::meetings::participants::erase_names;
 use crate::meetings::recordings;
 use crate::meetings::recordings::assembly::AssembleRecordingHandler;
 use crate::meetings::recordings::files::DeleteRecordingFilesHandler;
@@ -46,9 +47,6 @@ use crate::trackers::exports::exporting::ExportStoriesHandler;
 use crate::trackers::issues::polling;
 use crate::{meetings, projects};
 
-/// How many excerpts of recordings are cut at once.
-const EXCERPTS: usize = 2;
-
 fn transcriber(core: &Core, program: &Path) -> Result<Arc<dyn Transcriber>, String> {
     let speech = &core.config.speech;
     if speech.engine != "http" {
@@ -61,14 +59,6 @@ fn transcriber(core: &Core, program: &Path) -> Result<Arc<dyn Transcriber>, Stri
     };
     let cutter = SoundCutter::new(program.to_owned(), speech.memory_mib, 1);
     Ok(Arc::new(SpeechService::new(settings, cutter, Arc::clone(&core.clock))?))
-}
-
-/// Creates what cuts excerpts out of recordings.
-///
-/// # Errors
-/// Returns a message if the path of this program can't be determined.
-pub fn excerpts(settings: &Speech) -> Result<SoundCutter, String> {
-    Ok(SoundCutter::new(program()?, settings.memory_mib, EXCERPTS))
 }
 
 /// Returns the handlers of all kinds of jobs.
@@ -198,7 +188,7 @@ async fn follow_meetings(state: Meetings) {
         Err(away) => tracing::error!(why = away.0, "live meetings could not be resumed"),
     }
     let tasks = state.tasks.clone();
-    tasks.spawn(attendance::report_all(state.clone()));
+    tasks.spawn(attendance::report_all(state.attendance.clone(), state.db.clone()));
     let swept = state.clone();
     tasks.spawn_loop("the sweep of recordings", move || recordings::sweep::sweep(swept.clone()));
     tasks.spawn_loop("the sweep of meetings", move || sweep::sweep(state.clone()));

@@ -16,21 +16,20 @@ use actors::shell::{Arbiters, ShellLimits as LiveLimits};
 use actors::time::{Clock, Time};
 use async_trait::async_trait;
 
-use super::{analysers, background, others};
+use super::{analysers, others};
 use crate::access::revoked::Revoked;
-use crate::access::state::{Gate, GateParts};
+use crate::access::state::{CallLimits, Gate, GateParts};
 use crate::access::tickets::Tickets;
 use crate::access::token::Tokens;
-use crate::accounts::profile::decoder::PictureDecoder;
+use crate::accounts::pictures::decoder::PictureDecoder;
 use crate::accounts::profile::deletion::{AccountDeletion, DeletionHooks};
-use crate::accounts::sessions::refresh_locks::RefreshLocks;
+use crate::accounts::refresh_locks::RefreshLocks;
 use crate::accounts::state::{Accounts, AccountsParts};
 use crate::analysis::audience::RunAudience;
 use crate::analysis::ends::{Ends, FilesToRead};
-use crate::analysis::exports::Exports;
+use crate::analysis::journal::{RunJournal, RunTables};
 use crate::analysis::large_reads::LargeReads;
-use crate::analysis::state::{Analysis, AnalysisParts};
-use crate::analysis::store::{RunJournal, RunTables};
+use crate::analysis::state::{Analysis, AnalysisParts, Exports};
 use crate::api::openapi;
 use crate::api::operation::Operation;
 use crate::clients::files;
@@ -39,7 +38,7 @@ use crate::core::{Core, CoreParts};
 use crate::db::{Conn, Db, DbError};
 use crate::events;
 use crate::http::budget::Budget;
-use crate::http::call_limits::{CallLimit, CallLimits};
+use crate::http::call_limits::CallLimit;
 use crate::http::connection_limit::ConnectionLimit;
 use crate::http::costly_calls::CostlyCalls;
 use crate::http::mounted::{Mounted, Need};
@@ -51,15 +50,15 @@ use crate::jobs::mail::Outbox;
 use crate::live::audience::Audiences;
 use crate::live::event_log::Rows;
 use crate::live::state::{RealTime, RealTimeParts};
-use crate::meetings::consents::wording::Wordings;
-use crate::meetings::media::Rooms;
-use crate::meetings::participants::attendance::Attendance;
+use crate::meetings::attendance::{Attendance, AttendanceParts};
+use crate::meetings::journal::{MeetingJournal, MeetingTables};
+use crate::meetings::rooms::Rooms;
 use crate::meetings::state::{Meetings, MeetingsParts};
-use crate::meetings::store::{MeetingJournal, MeetingTables};
+use crate::meetings::wordings::Wordings;
 use crate::operator::state::{FiguresCache, Operators, OperatorsParts};
 use crate::passwords::Passwords;
-use crate::projects::deletion::awake::{Awake, MeetingFiles};
-use crate::projects::people::membership_end::MembershipHooks;
+use crate::projects::awake::{Awake, MeetingFiles};
+use crate::projects::membership_end::MembershipHooks;
 use crate::projects::roles::Roles;
 use crate::projects::state::{Projects, ProjectsParts};
 use crate::quotas::Quotas;
@@ -71,10 +70,10 @@ use crate::service::readiness::Readiness;
 use crate::service::state::{Probes, ProbesParts};
 use crate::tasks::Tasks;
 use crate::trackers::audience::ProjectAudience;
-use crate::trackers::connections::refresh_locks::TokenLocks;
-use crate::trackers::exports::pacing::CreationPaces;
-use crate::trackers::exports::running::RunningExports;
+use crate::trackers::pacing::CreationPaces;
+use crate::trackers::running::RunningExports;
 use crate::trackers::state::{Trackers, TrackersParts};
+use crate::trackers::token_locks::TokenLocks;
 use crate::{accounts, keys, meetings, projects, routes};
 
 /// The states of all areas. Clones share the same states.
@@ -233,11 +232,16 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         accounts: accounts.clone(),
     });
     let meetings = Meetings::new(MeetingsParts {
+        attendance: Attendance::new(AttendanceParts {
+            registry: live_meetings.clone(),
+            tasks: core.tasks.clone(),
+            steady: Duration::from_secs(settings.meetings.steady_seconds),
+            grace: Duration::from_secs(settings.meetings.grace_seconds),
+        }),
         registry: live_meetings,
-        attendance: Attendance::default(),
         wordings: Wordings::read(&settings.meetings.wordings)?,
         recordings: others::folders(bucket.as_ref(), files::RECORDINGS, &data).await?,
-        excerpts: background::excerpts(&settings.speech)?,
+        excerpts: analysers::excerpts(&settings.speech)?,
         rooms: Rooms::at(media),
         projects: projects.clone(),
     });

@@ -1,6 +1,5 @@
 //! Tests of the commands `colloquy admin …`, with and without a running server.
 
-mod login_links;
 mod runs_and_jobs;
 mod trail;
 
@@ -100,7 +99,10 @@ on_both! {
         let server = setup.start(&[]);
         let grace = signed_in(&server, &email, &generated_password(&made)).await;
         let profile = grace.get("/api/profile").await.is(200).data().clone();
-        assert_eq!((&profile["fullName"], &profile["language"], &profile["emailConfirmed"]), (&json!("Grace Hopper"), &json!("AR"), &json!(true)));
+        assert_eq!(
+            (&profile["fullName"], &profile["language"], &profile["emailConfirmed"]),
+            (&json!("Grace Hopper"), &json!("AR"), &json!(true))
+        );
         let beside = fresh_email();
         let asked = ["create-user", "--email", &beside, "--name", "Ida", "--job-title", "Engineer", "--password-stdin"];
         let made = admin(&setup, &asked, &format!("{PASSWORD}\n")).done();

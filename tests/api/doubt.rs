@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::invitations::Guest;
-use crate::participants::TestMeeting;
-use crate::people::membership;
+use crate::meetings::invitations::Guest;
+use crate::meetings::participants::TestMeeting;
+use crate::projects::people::membership;
 use crate::support::slow::Slow;
 use crate::support::world::run_on;
 use crate::support::{Answer, Kind, Role};

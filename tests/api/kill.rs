@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 
 use crate::analysis::long_text;
 use crate::support::chance::Chance;
+use crate::support::full::rounds;
 use crate::support::postgres::Cluster;
-use crate::support::{Client, Kind, Server, ServerSetup, User};
+use crate::support::{Client, Server, ServerSetup, User};
 
 /// The state of a meeting as its writer knows it.
 #[derive(Debug, Clone)]
@@ -148,9 +149,8 @@ async fn begin(server: &Server) -> (User, Vec<Written>) {
 }
 
 on_both! {
-    /// On PostgreSQL the lease of a killed server is held for ten more seconds, so there are fewer rounds.
     async fn acknowledged_writes_survive_a_kill_and_nothing_is_applied_twice(setup: ServerSetup) {
-        let (rounds, longest) = if setup.kind == Kind::Sqlite { (50, 200) } else { (4, 1500) };
+        let rounds = rounds(6, 50);
         let mut chance = Chance::new();
         let mut server = setup.start(&[]);
         let (mut ada, mut meetings) = begin(&server).await;
@@ -162,7 +162,7 @@ on_both! {
             let writers = join_all(meetings.drain(..).zip(&clients).map(|(meeting, client)| write(client, meeting, &stop)));
             let maker = ada.client.apart();
             let killed = async {
-                tokio::time::sleep(chance.millis(1, longest)).await;
+                tokio::time::sleep(chance.millis(1, 400)).await;
                 server.kill();
                 stop.store(true, Ordering::SeqCst);
             };

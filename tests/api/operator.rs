@@ -136,7 +136,12 @@ on_both! {
         ]);
         assert_eq!(figures["storage"], storage);
         assert_eq!((&figures["accounts"], &figures["projects"], &figures["liveMeetings"]), (&json!(1), &json!(1), &json!(0)));
-        let states: Vec<_> = figures["dependencies"].as_array().unwrap().iter().map(|one| (one["name"].clone(), one["status"].clone())).collect();
+        let states: Vec<_> = figures["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| (one["name"].clone(), one["status"].clone()))
+            .collect();
         let expected = [
             ("DATABASE", "READY"), ("MEDIA_SERVER", "NOT_CONFIGURED"), ("SPEECH", "NOT_CONFIGURED"), ("PIPELINE", "READY"),
             ("MAIL", "NOT_CONFIGURED"),
@@ -202,7 +207,10 @@ on_both! {
         let all = list("").await;
         assert_eq!((ids(&all), &all["totalCount"], &all["nextCursor"]), (order.to_vec(), &json!(3), &Value::Null));
         let first = &all["items"][0];
-        assert_eq!((&first["projectId"], &first["projectName"], &first["createdById"]), (&json!(busy), &json!("Clinic booking"), &json!(ada.id)));
+        assert_eq!(
+            (&first["projectId"], &first["projectName"], &first["createdById"]),
+            (&json!(busy), &json!("Clinic booking"), &json!(ada.id))
+        );
         assert!(!all.to_string().contains("must ring"), "nothing of what is in a project: {all}");
         // Page by page, across the border between those that go on and those that have ended.
         let (mut seen, mut query) = (Vec::new(), "?limit=1".to_owned());
@@ -226,7 +234,10 @@ on_both! {
         let log = server.read_log();
         let line = log.lines().find(|line| line.contains("an operator cancelled a run")).unwrap();
         assert!(line.contains(&olga.id) && line.contains(&running), "{line}");
-        assert!(!server.events_of_run(&running).await.iter().any(|event| event.2.to_string().contains(&olga.id)), "a project learns of no operator");
+        assert!(
+            !server.events_of_run(&running).await.iter().any(|event| event.2.to_string().contains(&olga.id)),
+            "a project learns of no operator"
+        );
     }
 
     async fn failed_emails_show_whom_and_what_they_are_about_and_nothing_secret(setup: ServerSetup) {
@@ -292,7 +303,8 @@ on_both! {
                 let (numbers, id, now) = match conn {
                     Conn::Pg(_) => ("generate_series(1, 5000) AS number", "gen_random_uuid()", "now()"),
                     Conn::Sqlite(_) => (
-                        "(WITH RECURSIVE n(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n WHERE number < 5000) SELECT number FROM n)",
+                        "(WITH RECURSIVE n(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM n WHERE number < \
+                            5000) SELECT number FROM n)",
                         "randomblob(16)", "CAST(strftime('%s', 'now') AS INTEGER) * 1000000",
                     ),
                 };

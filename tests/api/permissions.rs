@@ -12,9 +12,9 @@ use jsonwebtoken::Header;
 use serde_json::{Value, json};
 
 use crate::accounts::tokens;
-use crate::invitations::Guest;
+use crate::meetings::invitations::Guest;
+use crate::meetings::participants::TestMeeting;
 use crate::openapi;
-use crate::participants::TestMeeting;
 use crate::reviews::stakeholders::Review;
 use crate::support::client::Request;
 use crate::support::{Client, Role, User, World};

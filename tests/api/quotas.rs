@@ -14,8 +14,8 @@ use futures_util::stream;
 use serde_json::{Value, json};
 
 use crate::admin::admin;
-use crate::participants::TestMeeting;
-use crate::recordings::{Recorder, start, wav};
+use crate::meetings::participants::TestMeeting;
+use crate::meetings::recordings::{Recorder, start, wav};
 use crate::support::documents::documents;
 use crate::support::{Answer, Role, Server, ServerSetup, User};
 
@@ -247,7 +247,10 @@ on_both! {
         let (project, client) = (&room.project, &ada.client);
         ada.upload(project, "more.txt", &text(2, 10 * KB)).await.refused(507, "StorageFull");
         client.post_form("/api/profile/avatar", &[("file", Some("me.png"), b"\x89PNG".as_slice())]).await.refused(507, "StorageFull");
-        client.post_form(&format!("/api/projects/{project}/imports"), &[("file", Some("a.xlsx"), b"PK".as_slice())]).await.refused(507, "StorageFull");
+        client
+            .post_form(&format!("/api/projects/{project}/imports"), &[("file", Some("a.xlsx"), b"PK".as_slice())])
+            .await
+            .refused(507, "StorageFull");
         // Nothing of the body is waited for: this one never comes.
         let never = reqwest::Body::wrap_stream(stream::pending::<Result<Vec<u8>, std::io::Error>>());
         let form = "multipart/form-data; boundary=never";

@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::analysis::runs;
-use crate::people::{accept, members};
+use crate::projects::people::{accept, members};
 use crate::support::client::Request;
 use crate::support::{Role, Server, ServerSetup};
 

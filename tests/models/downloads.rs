@@ -1,7 +1,6 @@
 //! Tests of downloads that are interrupted, refused or wrong.
 
 use std::fs;
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use colloquy::models::catalogue::{KNOWN, KnownPackage, PackageEntry};
@@ -174,7 +173,10 @@ async fn a_refusal_is_final_and_unavailability_is_not() {
 async fn attempts_that_bring_nothing_new_come_to_an_end() {
     let (model, folder) = (TestModel::new(11), tempfile::tempdir().unwrap());
     let pausing = Reply::Status("503 Service Unavailable", "retry-after: 4000\r\n");
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // Bound, and not listened at: it refuses connections, and nobody else gets it meanwhile.
+    let held = tokio::net::TcpSocket::new_v4().unwrap();
+    held.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let nobody = held.local_addr().unwrap();
     for (reply, requests) in [(Reply::Status("500 Internal Server Error", ""), 3), (pausing, 1), (Reply::Cut(0), 3)] {
         let server = PackageServer::start(&model.package, std::slice::from_ref(&reply));
         let (ended, _) = install_known(folder.path(), model.known(&server.url)).await;

@@ -271,6 +271,17 @@ impl Drop for Cluster {
     }
 }
 
+/// Gives back the lease of a server that was killed, which else would be waited for. A database that does not answer, or
+/// locks the row for longer than two seconds, keeps it.
+pub fn release_lease(url: &str) {
+    let Some(programs) = programs() else { return };
+    let sql = "SET lock_timeout = '2s'; UPDATE server_lease SET lease_until = to_timestamp(0)";
+    let mut psql = Command::new(programs.join("psql"));
+    psql.args([url, "-XAtqc", sql]).env("PGCONNECT_TIMEOUT", "2").stdout(Stdio::null()).stderr(Stdio::null());
+    // The next server waits for the lease if this fails.
+    let _ = psql.status();
+}
+
 /// Returns the folder with the programs of the newest version.
 fn programs() -> Option<PathBuf> {
     let mut folders: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")

@@ -3,21 +3,18 @@
 use std::time::Duration;
 
 use super::consent::{ConsentAnswer, Wording};
+use super::edit::MeetingEdit;
 use super::link::Observation;
 use super::participant::MeetingRole;
 use super::recording::{RecordingCommand, RecordingDraft, RecordingLimits, RecordingRefusal};
 use super::state::{EndReason, MeetingStatus};
 use crate::ids::{self, Id, User};
-use crate::time::LocalTime;
 
 /// A command to a meeting. The caller's permission was checked before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// A field that is `None` stays as it is.
     Update {
-        title: Option<String>,
-        description: Option<String>,
-        scheduled_at: Option<LocalTime>,
+        edit: MeetingEdit,
         /// The version that the caller saw; `None` accepts any version.
         if_match: Option<u64>,
     },

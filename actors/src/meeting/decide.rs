@@ -1,11 +1,12 @@
 //! What each command does to a meeting: its life cycle, and the dispatch of all commands.
 
 use super::command::{Command, Refusal};
+use super::edit::MeetingEdit;
 use super::event::Event;
 use super::state::{EndReason, Meeting, State};
 use crate::ids::{Id, User};
 use crate::live::{Change, Live, Topic, TopicKind};
-use crate::time::{LocalTime, Time};
+use crate::time::Time;
 
 impl Live for Meeting {
     const KIND: &'static str = "meeting";
@@ -55,9 +56,7 @@ impl Meeting {
             Command::Update { if_match: Some(seen), .. } if seen != self.version => {
                 Err(Refusal::Stale { version: self.version })
             }
-            Command::Update { title, description, scheduled_at, if_match: _ } => {
-                self.update(title, description, scheduled_at, now)
-            }
+            Command::Update { edit, if_match: _ } => self.update(edit, now),
             Command::Start { by } => self.start(by, now),
             Command::End { by, reason, note } => self.end(by, reason, note, now),
             Command::Cancel { by, reason } => self.cancel(by, reason, now),
@@ -82,28 +81,14 @@ impl Meeting {
         }
     }
 
-    fn update(
-        &self,
-        title: Option<String>,
-        description: Option<String>,
-        scheduled_at: Option<LocalTime>,
-        now: Time,
-    ) -> Result<Change<Self>, Refusal> {
+    fn update(&self, edit: MeetingEdit, now: Time) -> Result<Change<Self>, Refusal> {
         match self.state {
             State::Scheduled | State::Live { .. } => {}
             State::Ended { .. } | State::Cancelled { .. } => return Err(self.invalid()),
         }
         let mut next = self.clone();
-        next.title = title.unwrap_or(next.title);
-        next.description = description.unwrap_or(next.description);
-        if let Some(LocalTime { at, offset }) = scheduled_at {
-            (next.scheduled_at, next.scheduled_offset) = (at, offset);
-        }
-        // Setting the same values again is no change: version and `updatedAt` stay, so that an ETag identifies one
-        // content. The offset is not part of that: it appears in e-mails alone.
-        let is_same =
-            next.title == self.title && next.description == self.description && next.scheduled_at == self.scheduled_at;
-        if is_same {
+        // Without a change, version and `updatedAt` stay, so that an ETag identifies one content.
+        if !edit.apply(&mut next) {
             return Ok(self.unchanged());
         }
         Ok(next.changed(Vec::new(), Event::Updated, now))

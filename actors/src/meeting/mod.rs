@@ -19,6 +19,7 @@ mod answers;
 mod command;
 mod consent;
 mod decide;
+mod edit;
 mod event;
 mod link;
 mod participant;
@@ -29,6 +30,7 @@ mod state;
 
 pub use command::{Command, Newcomer, Refusal, TimeLimits};
 pub use consent::{Consent, ConsentAnswer, ConsentDecision, ConsentScope, Digest, Ledger, LedgerEntry, Wording};
+pub use edit::MeetingEdit;
 pub use event::Event;
 pub use link::{Link, MediaSession, Observation};
 pub use participant::{MeetingRole, Participant, ParticipantStatus, People, Presence};

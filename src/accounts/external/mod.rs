@@ -12,6 +12,7 @@
 //! the application holds. An account is found by (issuer, subject); an existing account is linked by its address, but
 //! only where the provider says that it verified the address.
 
+pub mod bodies;
 pub mod model;
 pub mod operations;
 mod pending_login;

@@ -5,7 +5,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::http::fields::{Field, InvalidValue};
 
@@ -34,6 +36,12 @@ impl ReturnUrl {
     }
 }
 
+impl PartialSchema for ReturnUrl {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).max_length(Some(2000)).pattern(Some("^/")).into()
+    }
+}
+
 impl Field for ReturnUrl {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let wrong = || InvalidValue::value("This must be a path of the application, such as /projects.");
@@ -45,9 +53,6 @@ impl Field for ReturnUrl {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeChallenge(String);
 
-/// The pattern in the OpenAPI document.
-pub const CHALLENGE_PATTERN: &str = "^[A-Za-z0-9_-]{43}$";
-
 impl CodeChallenge {
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -58,6 +63,12 @@ impl CodeChallenge {
     pub fn read(text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         (bytes.len() == 32).then(|| Self(text.to_owned()))
+    }
+}
+
+impl PartialSchema for CodeChallenge {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]{43}$")).into()
     }
 }
 

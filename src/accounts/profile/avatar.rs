@@ -11,14 +11,14 @@ use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use super::decoder::Undecoded;
-use super::picture::Unusable;
 use super::store;
 use super::upload::AvatarUpload;
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
 use crate::access::role::Relation;
 use crate::accounts::model::{Account, Profile};
+use crate::accounts::pictures::decoder::Undecoded;
+use crate::accounts::pictures::picture::Unusable;
 use crate::accounts::state::Accounts;
 use crate::clients::files::{self, Received};
 use crate::db::{Conn, DbError};

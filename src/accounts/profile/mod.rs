@@ -9,13 +9,12 @@
 //! its id, which then belongs to no user.
 
 pub mod avatar;
-pub mod decoder;
+pub mod bodies;
 pub mod deletion;
 mod emails;
 pub mod erase;
 pub mod operations;
 mod personal_data;
-mod picture;
 pub mod proof;
 pub mod routes;
 pub mod store;

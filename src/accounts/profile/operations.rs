@@ -2,7 +2,7 @@
 
 use actors::live::RequestId;
 
-use super::routes::EditProfile;
+use super::bodies::EditProfile;
 use super::{emails, proof, store};
 use crate::access::principal::Caller;
 use crate::accounts::model::{JobTitle, NewPassword, Profile, TypedPassword};

@@ -1,55 +1,31 @@
-//! HTTP handlers of the profile: parse bodies and uploads, return responses and avatars.
+//! HTTP handlers of the profile: pass bodies and uploads on, return responses and avatars.
 
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, ETAG};
-use actors::language::Language;
 use tokio_util::io::ReaderStream;
-use utoipa::ToSchema;
 
 use super::avatar::{self, Avatar};
+use super::bodies::{ChangePassword, DeleteAccount, EditProfile};
+use super::deletion;
 use super::operations;
 use super::upload::AvatarUpload;
-use super::{deletion, picture};
 use crate::access::policy::{AnyUser, SignedIn};
-use crate::accounts::model::{FullName, JobTitle, NewPassword, Profile, TypedPassword};
+use crate::accounts::model::Profile;
+use crate::accounts::pictures::picture;
 use crate::accounts::state::Accounts;
 use crate::api::operation::Authorized;
 use crate::http::answer::{Binary, Cached, FileKind};
 use crate::http::code::Code;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Empty, ValidJson};
-use crate::http::patch::Patch;
+use crate::http::input::{Empty, ValidJson};
 
 /// Chunk size for reading an avatar.
 const PIECE_BYTES: usize = 64 * 1024;
 
 pub async fn details(request: Authorized<SignedIn, Empty>, state: Accounts) -> Result<Reply<Profile>, ApiError> {
     operations::details(&state, request.access.caller).await.map(Reply::ok)
-}
-
-/// The whole profile, as it is to be.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct EditProfile {
-    pub full_name: FullName,
-    /// Absent: unchanged. Null or blank: cleared.
-    #[schema(value_type = Option<JobTitle>)]
-    pub job_title: Patch<JobTitle>,
-    /// Absent: unchanged.
-    #[schema(nullable = false)]
-    pub language: Option<Language>,
-}
-
-impl Body for EditProfile {
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let full_name = fields.required("fullName");
-        let job_title = fields.patch("jobTitle");
-        let language = fields.replaced("language");
-        Ok(Self { full_name: full_name?, job_title: job_title?, language: language? })
-    }
 }
 
 pub async fn edit(
@@ -102,24 +78,6 @@ pub async fn download_avatar(
     )))
 }
 
-/// The present and the new password.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct ChangePassword {
-    /// Required if the account has a password; otherwise absent, and the session must have begun within the last ten
-    /// minutes.
-    current_password: Option<TypedPassword>,
-    new_password: NewPassword,
-}
-
-impl Body for ChangePassword {
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let current_password = fields.optional("currentPassword");
-        let new_password = fields.required("newPassword");
-        Ok(Self { current_password: current_password?, new_password: new_password? })
-    }
-}
-
 pub async fn change_password(
     request: Authorized<SignedIn, ValidJson<ChangePassword>>,
     state: Accounts,
@@ -134,22 +92,6 @@ pub async fn change_password(
     )
     .await?;
     Ok(Reply::ok(changed))
-}
-
-/// The password that confirms the deletion.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct DeleteAccount {
-    /// Required if the account has a password; otherwise absent, and the session must have begun within the last ten
-    /// minutes.
-    password: Option<TypedPassword>,
-}
-
-impl Body for DeleteAccount {
-    const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        Ok(Self { password: fields.optional("password")? })
-    }
 }
 
 pub async fn delete(

@@ -4,6 +4,7 @@
 //! password opened ends: all sessions with their sockets, pending log-ins, and other codes. The lock after too many
 //! failures is checked when a code is requested, when it is redeemed, and again when the password is set.
 
+pub mod bodies;
 pub mod model;
 pub mod operations;
 pub mod routes;

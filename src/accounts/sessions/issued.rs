@@ -5,11 +5,14 @@ use std::time::Duration;
 use actors::ids::{Id, Session};
 use actors::time::Time;
 
-use super::{refresh, store};
+use super::refresh;
 use crate::accounts::model::{Account, AuthResponse, Profile};
 use crate::accounts::state::Accounts;
 use crate::http::error::ApiError;
 use crate::keys::random;
+
+/// The counter of a session's first refresh token.
+pub const FIRST: i64 = 1;
 
 /// A new session, or one that was refreshed.
 #[derive(Debug, Clone)]
@@ -31,7 +34,7 @@ impl IssuedSession {
         Ok(Self {
             id: Id::generate(),
             salt: hex::encode(random::<16>().map_err(ApiError::internal)?),
-            counter: store::FIRST,
+            counter: FIRST,
             device: device.to_owned(),
             now,
             expires_at: now + Duration::from_secs(state.config.accounts.refresh_token_seconds),

@@ -4,11 +4,11 @@
 //! itself is not stored; the row says which counter is valid. Ending a session marks its row and adds it to
 //! `access::revoked`, which refuses its access tokens and closes its sockets.
 
+pub mod bodies;
 pub mod issued;
 pub mod model;
 pub mod operations;
 mod refresh;
-pub mod refresh_locks;
 pub mod routes;
 pub mod store;
 

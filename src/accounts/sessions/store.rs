@@ -8,7 +8,7 @@ use diesel::dsl::not;
 use diesel::sql_types::Bool;
 use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, OptionalExtension, QueryDsl};
 
-use super::issued::IssuedSession;
+use super::issued::{FIRST, IssuedSession};
 use super::model;
 use crate::access::principal::Caller;
 use crate::db::schema::sessions;
@@ -16,9 +16,6 @@ use crate::db::sweep::Retention;
 use crate::db::{Conn, DbError, RunQueryDsl, kept, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
-
-/// The counter of a session's first refresh token.
-pub const FIRST: i64 = 1;
 
 /// Inserts a session. The calling transaction must hold the lock on the row of the account.
 pub async fn insert(conn: &mut Conn, user_id: Id<User>, session: &IssuedSession) -> Result<(), DbError> {

@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use actors::run::{self, Command, Node};
 use pipeline::process::RequestOutline;
-use pipeline::readers::SourceText;
 use pipeline::remote::{PipelineJob, PipelineProcessingStatus as Status, ResultVerification};
 use pipeline::result::ResultStatus;
 use pipeline::{CancelToken, PipelineOutcome, PipelineResult, ProgressSink, TextStore};
+use readers::SourceText;
 use tokio::task::spawn_blocking;
 
 use super::Attempt;

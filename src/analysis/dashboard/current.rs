@@ -19,8 +19,10 @@ use super::filter::DashboardFilter;
 use super::filtering::Sieve;
 use super::model::{CountedItem, ResultsDashboard, count};
 use crate::analysis::exports::model::DashboardExport;
-use crate::analysis::results::model::{Requirement, UserStory};
-use crate::analysis::results::spooled::SpooledItems;
+use crate::analysis::items::model::Requirement;
+use crate::analysis::items::model::UserStory;
+use crate::analysis::items::spooled::SpooledItems;
+use crate::analysis::items::store::Kind;
 use crate::http::error::ApiError;
 
 /// A stored result with the items that changed since.
@@ -150,7 +152,7 @@ struct CountedBody {
     #[serde(rename = "type")]
     kind: Option<pipeline::result::RequirementType>,
     priority: pipeline::result::Priority,
-    workflow_status: crate::analysis::results::model::WorkflowStatus,
+    workflow_status: crate::analysis::items::model::WorkflowStatus,
     #[serde(default)]
     acceptance_criteria: Vec<serde::de::IgnoredAny>,
 }

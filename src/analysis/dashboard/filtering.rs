@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::filter::DashboardFilter;
 use super::model::ResultsDashboard;
-use crate::analysis::results::model::{
+use crate::analysis::items::model::{
     ActionItem, Decision, OpenQuestion, Requirement, Risk, SourceReference, UserStory,
 };
 

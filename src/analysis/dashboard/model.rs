@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::analysis::exports::model::DashboardExport;
-use crate::analysis::results::model::{
-    ActionItem, Decision, OpenQuestion, Requirement, Risk, UserStory, WorkflowStatus,
-};
+use crate::analysis::items::model::{ActionItem, Decision, OpenQuestion, Requirement, Risk, UserStory, WorkflowStatus};
 
 /// The results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt;
 
-use super::{KEPT, store};
+use super::store::{self, KEPT};
 use crate::analysis::state::Analysis;
 
 /// Deletes the files that no export keeps any more; returns their number. A file is as old as its export at least, so that those

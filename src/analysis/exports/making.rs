@@ -13,10 +13,9 @@ use exports::specification::Specification;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
-use super::KEPT;
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat};
 use super::specification::specification;
-use super::store::{self, StoredExport};
+use super::store::{self, KEPT, StoredExport};
 use crate::analysis::dashboard::current::Unparsed;
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::dashboard::operations::{self as dashboards, StoredDashboard};

@@ -1,4 +1,4 @@
-//! Exports: a dashboard as a file that other programs open, kept for [`KEPT`].
+//! Exports: a dashboard as a file that other programs open, kept for [`store::KEPT`].
 //!
 //! ```text
 //! request --> row PREPARING + job --> dashboard --> Specification --> writer | printer --> file --> row READY, event
@@ -8,6 +8,7 @@
 //! else's for long. The writers are the crate `exports`; PDF is set by a program of its own (`clients::printer`), which runs as
 //! a child with limits. The same data gives the same bytes, so that equal files are stored once.
 
+pub mod bodies;
 pub mod files;
 pub mod making;
 pub mod model;
@@ -16,41 +17,17 @@ pub mod routes;
 pub mod specification;
 pub mod store;
 
-use std::time::Duration;
-
 use actors::ids::{self, Id};
 
 use self::model::DashboardExport;
 use self::store::StoredExport;
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
-use crate::analysis::ends::Ends;
 use crate::analysis::state::Analysis;
-use crate::clients::files::Files;
-use crate::clients::printer::PdfPrinter;
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects::model::Project;
-
-/// How long a file is kept.
-pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-/// How many exports of a project are kept at once.
-pub const MOST_EXPORTS: i64 = 200;
-
-/// What exports need beside the database.
-pub struct Exports {
-    pub files: Files,
-    pub printer: PdfPrinter,
-    pub ended: Ends,
-}
-
-impl Exports {
-    #[must_use]
-    pub fn new(files: Files, printer: PdfPrinter) -> Self {
-        Self { files, printer, ended: Ends::default() }
-    }
-}
 
 impl Resource for StoredExport {
     type State = Analysis;

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use crate::analysis::dashboard::filter::DashboardFilter;
 use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Fields, Rejected};
+use crate::http::input::{Body, Query};
 
 wire_enum! {
     /// The format of a file.
@@ -79,10 +80,9 @@ pub struct ExportFilter {
     pub items: DashboardFilter,
 }
 
-impl ExportFilter {
-    /// # Errors
-    /// An error was recorded in `fields`.
-    pub fn read(fields: &mut Fields) -> Result<Self, Rejected> {
+/// By hand, because what it shares with the dashboard is read as that query is: null is the same as absent.
+impl Body for ExportFilter {
+    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let run_id = fields.optional("runId");
         let items = DashboardFilter::read(fields);
         Ok(Self { run_id: run_id?, items: items? })

@@ -6,11 +6,10 @@ use actors::ids::{self, Id};
 use actors::live::RequestId;
 use tokio::fs::File;
 
+use super::bodies::ExportDashboard;
 use super::making::MakeExport;
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, file_name};
-use super::routes::ExportDashboard;
-use super::store::{self, StoredExport};
-use super::{KEPT, MOST_EXPORTS};
+use super::store::{self, KEPT, MOST_EXPORTS, StoredExport};
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::state::Analysis;
 use crate::clients::printer;

@@ -5,9 +5,9 @@ use actix_web::body::SizedStream;
 use actix_web::http::header::ETAG;
 use strum::VariantArray;
 use tokio_util::io::ReaderStream;
-use utoipa::ToSchema;
 
-use super::model::{DashboardExport, DashboardFormat, ExportFilter};
+use super::bodies::ExportDashboard;
+use super::model::{DashboardExport, DashboardFormat};
 use super::operations;
 use super::store::StoredExport;
 use crate::access::policy::Member;
@@ -17,29 +17,11 @@ use crate::http::answer::{Binary, FileKind};
 use crate::http::attachment::attachment;
 use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Empty, ValidJson};
+use crate::http::input::{Empty, ValidJson};
 use crate::projects::model::Project;
 
 /// How many bytes of a file are read at once.
 const PIECE_BYTES: usize = 64 * 1024;
-
-/// The format and the content of a file.
-#[derive(Clone, ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct ExportDashboard {
-    pub format: DashboardFormat,
-    /// Without them, everything of the newest run that is COMPLETED or PARTIAL.
-    pub filters: Option<ExportFilter>,
-}
-
-impl Body for ExportDashboard {
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let format = fields.required("format");
-        let filters = fields.object("filters", ExportFilter::read);
-        Ok(Self { format: format?, filters: filters? })
-    }
-}
 
 pub async fn create(
     request: Authorized<Member<Project>, ValidJson<ExportDashboard>>,

@@ -10,7 +10,7 @@ use pipeline::result::QualityIssue;
 use uuid::Uuid;
 
 use crate::analysis::dashboard::model::ResultsDashboard;
-use crate::analysis::results::model::{AcceptanceCriterion, Requirement, SourceReference, UserStory};
+use crate::analysis::items::model::{AcceptanceCriterion, Requirement, SourceReference, UserStory};
 use crate::projects::model::Project;
 
 /// Describes a dashboard's items; `names` has the names of the sources.

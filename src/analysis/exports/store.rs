@@ -1,6 +1,7 @@
 //! Exports as rows.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::run::Run;
@@ -9,11 +10,15 @@ use diesel::{ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryD
 use uuid::Uuid;
 
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, ExportFilter};
-use super::{KEPT, MOST_EXPORTS};
 use crate::db::schema::dashboard_exports as table;
 use crate::db::schema::{documents, meetings, recordings};
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, RunQueryDsl};
+
+/// How long a file is kept.
+pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many exports of a project are kept at once.
+pub const MOST_EXPORTS: i64 = 200;
 
 /// A day after its file expired, an export is forgotten: until then its address answers that it has expired.
 pub const RETENTION: Retention = Retention { table: "dashboard_exports", key: "id", at: "expires_at", period: KEPT };

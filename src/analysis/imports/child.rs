@@ -6,8 +6,8 @@
 use std::io::{BufReader, BufWriter, Read, stdin, stdout};
 use std::process::ExitCode;
 
+use confined::{Allowance, forbid_new_processes, limit_written_bytes};
 use exports::import::{read_reqif, read_xlsx};
-use pipeline::confined::{Allowance, forbid_new_processes, limit_written_bytes};
 
 use super::exchange::{MOST_ANSWER_BYTES, PlanReply, read_ground, write_answer};
 use super::model::ImportFormat;

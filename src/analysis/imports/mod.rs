@@ -34,8 +34,6 @@ pub mod store;
 pub mod upload;
 pub mod wording;
 
-use std::time::Duration;
-
 use actors::ids::{self, Id};
 
 use self::model::ItemImport;
@@ -48,10 +46,6 @@ use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects::model::Project;
 
-/// How long an import is listed.
-pub const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-/// How many imports of a project are kept at once.
-pub const MOST_IMPORTS: i64 = 200;
 impl Resource for StoredImport {
     type State = Analysis;
     type Ids = (Id<ids::Project>, Id<ItemImport>);

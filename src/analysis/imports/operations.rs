@@ -3,10 +3,9 @@
 use actors::ids::{self, Id};
 use actors::live::RequestId;
 
-use super::MOST_IMPORTS;
 use super::model::{ImportStatus, ItemImport};
 use super::reading::ReadImport;
-use super::store::{self, StoredImport};
+use super::store::{self, MOST_IMPORTS, StoredImport};
 use super::upload::ImportUpload;
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::state::Analysis;

@@ -10,15 +10,17 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pipeline::confined::{self, Allowance, ChildExit};
+use confined::{Allowance, ChildExit};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use super::child::VERB;
 use super::exchange::{DraftLine, PlanReply, read_line};
 use super::model::{ImportFormat, ImportReport};
+use crate::analysis::items::item_of;
+use crate::analysis::items::store::Kind;
 use crate::analysis::proposals::model::ProposalKind;
-use crate::analysis::results::item_of;
+use pipeline::result::ItemKind;
 
 /// Maximum address space of the child, in MiB. The largest files within the bounds take most of it.
 const MEMORY_MIB: u64 = 1024;

@@ -17,11 +17,13 @@ use uuid::Uuid;
 use super::model::{ImportNote, ImportReport, MissingItem};
 use super::wording::{LinkedRequirements, changed_requirement, changed_story, new_requirement, new_story};
 use crate::analysis::exports::specification::{requirement_entry, user_story_entry};
+use crate::analysis::items::Kind;
+use crate::analysis::items::content_key::content_key;
+use crate::analysis::items::item_of;
+use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::proposals::model::ProposalKind;
 use crate::analysis::proposals::store::drafts::ProposalDraft;
-use crate::analysis::results::item_of;
-use crate::analysis::results::items::content_key;
-use crate::analysis::results::project_item::ProjectItem;
+use pipeline::result::ItemKind;
 
 /// The most proposals that an import makes: as many as a run has items.
 const MOST_PROPOSALS: usize = 20_000;
@@ -316,10 +318,10 @@ fn missing_item(entry: &ComparisonEntry) -> Option<MissingItem> {
 
 #[cfg(test)]
 mod tests {
+    use complexity::assert_linear;
     use exports::import::ImportedCriterion;
 
     use super::*;
-    use crate::complexity::assert_linear;
 
     fn demand(id: &str, statement: &str) -> ImportedRequirement {
         let some = |text: &str| Some(text.to_owned());

@@ -1,19 +1,28 @@
 //! Imports as rows, and the items that files are compared with.
 
+use std::time::Duration;
+
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 use pipeline::result::ItemKind;
 
-use super::KEPT;
-use super::model::{ImportFormat, ImportStatus, ItemImport};
+use super::model::ImportFormat;
+use super::model::ImportStatus;
+use super::model::ItemImport;
+use crate::analysis::items::store::Kind;
 use crate::db::schema::item_imports as table;
 use crate::db::schema::items;
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
+
+/// How long an import is listed.
+pub const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+/// How many imports of a project are kept at once.
+pub const MOST_IMPORTS: i64 = 200;
 
 /// What an import proposed and nobody decided stays open when the import is forgotten.
 pub const RETENTION: Retention = Retention { table: "item_imports", key: "id", at: "created_at", period: KEPT };

@@ -15,11 +15,11 @@ use pipeline::result::{Priority, RequirementType};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::analysis::results::edits::{
+use crate::analysis::items::edits::{
     ClauseText, CriterionText, ItemTitle, MOST_CRITERIA, MOST_TEXT_BYTES, RequirementEdit, StatementText, StoryEdit,
     renumbered, revised,
 };
-use crate::analysis::results::model::{Requirement, RevisionSource, UserStory, WorkflowStatus};
+use crate::analysis::items::model::{Requirement, RevisionSource, UserStory, WorkflowStatus};
 use crate::http::fields::{Field, InvalidValue};
 use crate::http::patch::Patch;
 

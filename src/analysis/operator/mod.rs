@@ -23,15 +23,16 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use self::model::OperatorRun;
+use super::journal::{RunJournal, RunTables};
 use super::operations;
-use super::store::{RunJournal, RunTables};
 use crate::analysis::state::Analysis;
 use crate::db::{Db, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, Turns};
 
-pub use store::{RunListItem, RunQuery};
+pub use model::RunQuery;
+pub use store::RunListItem;
 
 /// How long to wait for a server to claim the job. A running server claims it within a second.
 const CLAIMED: Duration = Duration::from_secs(5);

@@ -7,10 +7,14 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use crate::http::fields::{Field, InvalidValue};
+use crate::http::input::Query;
+use crate::http::page::Limit;
 
 /// A run of any project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -47,6 +51,19 @@ pub struct OperatorRun {
     pub updated_at: Time,
 }
 
+/// A page of the runs of all projects: unfinished ones first, then newest first.
+#[derive(Debug, Clone, Query)]
+pub struct RunQuery {
+    /// Maximum number of items on the page.
+    #[query(as = Limit, default = Limit::DEFAULT)]
+    pub limit: i64,
+    /// The `nextCursor` of the previous page; absent for the first page.
+    #[query(rename = "cursor")]
+    pub after: Option<RunCursor>,
+    /// Return only runs with this status.
+    pub status: Option<AiRunStatus>,
+}
+
 /// Where a page of runs ended. Unfinished runs come first, so an id alone does not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunCursor {
@@ -58,6 +75,12 @@ pub struct RunCursor {
 impl RunCursor {
     /// The pattern in the OpenAPI document.
     pub const PATTERN: &'static str = "^A[A-Za-f][A-Za-z0-9_-]{20}[AEIMQUYcgkosw048]$";
+}
+
+impl PartialSchema for RunCursor {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).pattern(Some(Self::PATTERN)).into()
+    }
 }
 
 impl std::fmt::Display for RunCursor {

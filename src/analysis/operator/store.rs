@@ -1,12 +1,12 @@
 //! Queries of the operator's lists of runs.
 
 use actors::ids::{self, Id, User};
-use actors::run::{AiRunStatus, Run};
+use actors::run::Run;
 use actors::time::Time;
 use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl};
 use serde::Serialize;
 
-use super::model::{OperatorRun, RunCursor};
+use super::model::{OperatorRun, RunQuery};
 use crate::analysis::store::UNFINISHED;
 use crate::db::schema::{projects, runs};
 use crate::db::{Conn, DbError, RunQueryDsl, is_wanted};
@@ -59,14 +59,6 @@ pub async fn list(
         message,
     };
     Ok(rows.into_iter().map(listed).collect())
-}
-
-/// A page of the runs of all projects: unfinished ones first, then newest first.
-#[derive(Debug, Clone)]
-pub struct RunQuery {
-    pub status: Option<AiRunStatus>,
-    pub after: Option<RunCursor>,
-    pub limit: i64,
 }
 
 type PageRow = (

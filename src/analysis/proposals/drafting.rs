@@ -9,13 +9,17 @@ use pipeline::result::{Citation, ItemKind, Warning};
 use pipeline::{PipelineResult, SourceKind};
 use uuid::Uuid;
 
+use super::matching::{Likened, SourcePlace};
 use super::model::{Proposal, ProposalKind};
 use super::planning::{self, FoundText, KindPlan, KnownItem, OpenProposal, PastProposals, ReadScope, ReviewedItem};
 use super::store::drafts::{self as store, PastProposal};
-use crate::analysis::results::items::{content_key, likened};
-use crate::analysis::results::model::{SourceReference, WorkflowStatus};
-use crate::analysis::results::project_item::ProjectItem;
-use crate::analysis::results::store::{self as results, Item};
+use crate::analysis::items::content_key::content_key;
+use crate::analysis::items::model::SourceReference;
+use crate::analysis::items::model::WorkflowStatus;
+use crate::analysis::items::project_item::ProjectItem;
+use crate::analysis::items::store as results;
+use crate::analysis::items::store::Item;
+use crate::analysis::items::store::Kind;
 use crate::db::{Db, DbError};
 
 /// How many rows are read at once.
@@ -125,6 +129,15 @@ fn known_item(kind: ItemKind, item: &Item) -> Result<KnownItem, DbError> {
 fn sources(item: &ProjectItem) -> HashSet<Uuid> {
     let source = |source: &SourceReference| source.document_id.or(source.recording_id);
     item.sources().iter().filter_map(source).collect()
+}
+
+/// The words and places of an item, to be compared with findings.
+fn likened(item: &ProjectItem) -> Likened {
+    let place = |source: &SourceReference| {
+        let offsets = (source.start_offset, source.end_offset);
+        SourcePlace::at(source.document_id.or(source.recording_id)?, offsets, source.start_ms.zip(source.end_ms))
+    };
+    Likened::new(item.words(), item.sources().iter().filter_map(place).collect())
 }
 
 /// What a run has read: its documents, but those with a warning that they were not read as a whole, and the recordings that it

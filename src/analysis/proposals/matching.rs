@@ -34,6 +34,16 @@ pub struct SourcePlace {
 }
 
 impl SourcePlace {
+    /// Of the times where there are any: the offsets of what was said move when it is transcribed anew.
+    #[must_use]
+    pub fn at(source: Uuid, offsets: (usize, usize), times: Option<(u64, u64)>) -> Option<Self> {
+        let (start, end) = match times {
+            Some(times) => times,
+            None => (u64::try_from(offsets.0).ok()?, u64::try_from(offsets.1).ok()?),
+        };
+        Some(Self { source, start, end })
+    }
+
     /// Whether half of the shorter one is in the other.
     fn is_same(&self, other: &Self) -> bool {
         let shared = self.end.min(other.end).saturating_sub(self.start.max(other.start));

@@ -28,14 +28,16 @@
 //! another way are deleted by a job. A run begins with the deletion of what was superseded more than 30 days ago.
 //!
 //! Accepting NEW makes the item, with the next code; CHANGED replaces its content (version + 1, AI_REGENERATED, or
-//! HUMAN_EDITED if an import proposed it; `before` has what was replaced); GONE rejects it. `If-Match` is compared with the version of the item: 412. Without it, an item that
-//! has changed since it was proposed is 409: sending its present version says that this one was seen. What is not OPEN any
-//! more is 409, also if it is decided the same way once more: the interface names no repetition.
+//! HUMAN_EDITED if an import proposed it; `before` has what was replaced); GONE rejects it. `If-Match` is compared with
+//! the version of the item: 412. Without it, an item that has changed since it was proposed is 409: sending its present
+//! version says that this one was seen. What is not OPEN any more is 409, also if it is decided the same way once more: the
+//! interface names no repetition.
 //!
 //! References never dangle: an item refers only to requirements that exist. A reference of an item to one that is proposed is
 //! stored as a link of that proposal, and is added to the item when it is accepted, so the order makes no difference. Whoever
 //! accepts holds the lock of the project's row: of two that refer to each other, the second one sees the first.
 
+pub mod bodies;
 pub mod drafting;
 pub mod forgetting;
 pub mod matching;

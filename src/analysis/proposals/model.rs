@@ -8,8 +8,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::results::project_item::ProjectItem;
-use crate::http::enumeration::{Enumeration, wire_enum};
+use crate::analysis::items::project_item::ProjectItem;
+use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
+use pipeline::result::ItemKind;
 
 wire_enum! {
     /// What is proposed for an item.
@@ -33,8 +35,6 @@ wire_enum! {
         Superseded,
     }
 }
-
-impl Enumeration for ItemKind {}
 
 /// A change of a project's items that a run or an import proposes.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

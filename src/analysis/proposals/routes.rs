@@ -1,51 +1,20 @@
 //! The HTTP endpoints of proposals.
 
-use pipeline::result::ItemKind;
-use utoipa::PartialSchema;
-use utoipa::openapi::path::Parameter;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
-
 use super::ProjectProposal;
-use super::model::{Proposal, ProposalKind, ProposalStatus};
+use super::bodies::Filter;
+use super::model::Proposal;
 use super::operations;
-use super::store::Filter;
 use crate::access::policy::{Analyst, Member};
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
 use crate::http::answer::CountedAnswer;
 use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Empty, Query, ValidQuery, WithShare, query_parameter};
+use crate::http::input::{Empty, ValidQuery, WithShare};
 use crate::http::list::Listing;
 use crate::http::version::IfMatch;
 use crate::projects::model::Project;
-
-impl Query for Filter {
-    fn has(key: &str) -> bool {
-        matches!(key, "status" | "kind" | "targetType" | "runId" | "importId")
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let status = fields.optional("status");
-        let kind = fields.optional("kind");
-        let target = fields.optional("targetType");
-        let run_id = fields.optional("runId");
-        let import_id = fields.optional("importId");
-        Ok(Self { status: status?, kind: kind?, target: target?, run_id: run_id?, import_id: import_id? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        let uuid = || {
-            ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)))
-        };
-        vec![
-            query_parameter("status", "Return only proposals with this status.", ProposalStatus::schema()),
-            query_parameter("kind", "Return only proposals of this kind.", ProposalKind::schema()),
-            query_parameter("targetType", "Return only proposals about this kind of items.", ItemKind::schema()),
-            query_parameter("runId", "Return only proposals of this run.", uuid()),
-            query_parameter("importId", "Return only proposals of this import.", uuid()),
-        ]
-    }
-}
+use pipeline::result::ItemKind;
 
 pub async fn list(
     request: Authorized<Member<Project>, WithShare<ValidQuery<Listing<Filter>>>>,

@@ -16,15 +16,20 @@ use diesel::{
 use pipeline::result::ItemKind;
 use uuid::Uuid;
 
-use super::model::{Proposal, ProposalKind, ProposalStatus};
-use crate::analysis::results::project_item::ReferenceKind;
-use crate::analysis::results::store::item_of;
+use super::bodies::Filter;
+use super::model::Proposal;
+use super::model::ProposalKind;
+use super::model::ProposalStatus;
+use crate::analysis::items::project_item::ReferenceKind;
+use crate::analysis::items::store::Kind;
+use crate::analysis::items::store::item_of;
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, coalesce, is_wanted, octet_length, page_by_bytes};
 use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::http::page::PageQuery;
+use pipeline::result::ItemKind;
 
 /// The status of a proposal whose run is not complete: nobody sees it.
 const DRAFT: &str = "DRAFT";
@@ -122,16 +127,6 @@ impl ReferenceDraft {
     pub fn new(to: Id<Proposal>, from: Uuid, reference: ReferenceKind) -> Self {
         Self { proposal_id: to, from_id: Id::from_uuid(from), reference }
     }
-}
-
-/// The filter of the list of proposals.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<ProposalStatus>,
-    pub kind: Option<ProposalKind>,
-    pub target: Option<ItemKind>,
-    pub run_id: Option<Id<Run>>,
-    pub import_id: Option<Id<()>>,
 }
 
 /// Lists a project's proposals, newest first.

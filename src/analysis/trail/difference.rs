@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::analysis::results::model::{AcceptanceCriterion, Requirement, UserStory};
-use crate::analysis::results::project_item::ProjectItem;
+use crate::analysis::items::model::{AcceptanceCriterion, Requirement, UserStory};
+use crate::analysis::items::project_item::ProjectItem;
 
 /// A field that changed, with both of its values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -9,8 +9,10 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::difference::FieldChange;
-use crate::analysis::results::model::WorkflowStatus;
+use crate::analysis::items::model::WorkflowStatus;
 use crate::http::enumeration::wire_enum;
+use crate::http::input::Query;
+use pipeline::result::ItemKind;
 
 wire_enum! {
     /// What was done to an item.
@@ -195,10 +197,15 @@ pub struct TrailVerification {
 }
 
 /// The filter of the list of events.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Query)]
 pub struct TrailFilter {
+    /// Return only events about this kind of items.
+    #[query(rename = "targetType")]
     pub target: Option<ItemKind>,
+    /// Return only events about this item.
     pub target_id: Option<Id<()>>,
+    /// Return only events of this action.
     pub action: Option<ApprovalAction>,
+    /// Return only events of this account.
     pub actor_id: Option<Id<User>>,
 }

@@ -11,7 +11,8 @@ use uuid::Uuid;
 use super::difference::FieldChange;
 use super::model::{ApprovalAction, ApprovalActor, ApprovalEvent, PrintedSignature, RejectionReason, Signature};
 use crate::accounts::model::DELETED_NAME;
-use crate::analysis::results::model::WorkflowStatus;
+use crate::analysis::items::model::WorkflowStatus;
+use pipeline::result::ItemKind;
 
 /// What stands before the first event.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";

@@ -14,13 +14,14 @@ use uuid::Uuid;
 use super::difference::FieldChange;
 use super::model::{ApprovalEvent, Decider, ItemDecision, TrailFilter};
 use super::seal::{GENESIS, SealedEvent, StoredEvent, hash, name_digest};
-use crate::analysis::results::model::WorkflowStatus;
+use crate::analysis::items::model::WorkflowStatus;
 use crate::db::schema::{approval_events, approval_trails};
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, is_wanted, many, octet_length, page_by_bytes};
 use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::http::page::PageQuery;
+use pipeline::result::ItemKind;
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = approval_events)]

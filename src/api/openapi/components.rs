@@ -158,7 +158,8 @@ fn enveloped(is_success: bool, data: Value, about_errors: &str) -> Value {
         "properties": {
             "isSuccess": {"type": "boolean", "enum": [is_success], "description": "Whether the request succeeded."},
             "data": data,
-            "message": {"type": "string", "description": "What happened, in a sentence for people. Programs go by the status and the codes."},
+            "message": {"type": "string", "description": "What happened, in a sentence for people. Programs go by the \
+                status and the codes."},
             "statusCode": {"type": "integer", "minimum": 100, "maximum": 599, "description": "The HTTP status."},
             "errors": {"type": "array", "items": reference("Error"), "description": about_errors},
         },

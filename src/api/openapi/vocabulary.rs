@@ -56,7 +56,7 @@ const WORDS: &[(&str, &str)] = &[
     ("expiresAt", "When it expires; it is refused with `Gone` from then on."),
     ("fileName", "The name of the file."),
     ("fullName", "The name of the person."),
-    ("generatedAt", "When these results came about."),
+    ("generatedAt", "When these results were generated."),
     ("given", "The situation at the beginning; null where the criterion is not in this form."),
     ("goal", "What the role wants to do."),
     ("id", "Its id, a UUID of version 7 unless it comes from the caller or another system."),

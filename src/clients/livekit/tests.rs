@@ -1,4 +1,4 @@
-//! Tests of tokens and signatures. The tests against LiveKit's own SDK are in tests/api/rooms.
+//! Tests of tokens and signatures. The tests against LiveKit's own SDK are in tests/api/meetings/media.
 
 use std::time::Duration;
 

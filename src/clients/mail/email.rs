@@ -85,7 +85,7 @@ pub struct Calendar {
 }
 
 #[derive(Template)]
-#[template(path = "email.html")]
+#[template(path = "email.html", config = "src/clients/mail/askama.toml")]
 struct HtmlPage<'a> {
     language: &'static str,
     direction: &'static str,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use actors::ids::Id;
 use actors::live::{Batch, Decided, EventRecord, Journal, Live, Unsaved};
-use actors::meeting::{Command, ConsentPolicy, EndReason, Meeting, MeetingDraft};
+use actors::meeting::{Command, ConsentPolicy, EndReason, Meeting, MeetingDraft, MeetingEdit};
 use actors::time::{SystemClock, Time};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::{join_all, poll_immediate};
@@ -19,7 +19,8 @@ use super::doubts::{Begun, begin};
 use super::postgres::Cluster;
 use super::{GROUND, Opened, make_things, postgres, rows_in, run, sqlite};
 use crate::jobs::Jobs;
-use crate::meetings::store::{MeetingJournal, MeetingTables, insert};
+use crate::meetings::journal::{MeetingJournal, MeetingTables};
+use crate::meetings::store::insert;
 
 /// Databases that run one job at a time.
 async fn one_by_one() -> (Vec<Db>, Opened) {
@@ -77,7 +78,10 @@ async fn meetings(db: &Db, count: usize) -> Vec<Meeting> {
 fn renamed(before: &Meeting) -> Arc<Batch<Meeting>> {
     changed(
         before,
-        Command::Update { title: Some("after".to_owned()), description: None, scheduled_at: None, if_match: None },
+        Command::Update {
+            edit: MeetingEdit { title: Some("after".to_owned()), ..MeetingEdit::default() },
+            if_match: None,
+        },
     )
 }
 

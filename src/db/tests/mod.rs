@@ -72,7 +72,8 @@ async fn make_things(db: &Db) {
 }
 
 /// Rows that others reference: an account, its project, a meeting with an invitation, a run.
-pub(crate) const GROUND: &str = "INSERT INTO users (id, email, full_name, language, created_at, updated_at) VALUES ({id}, 'a', 'A', 'en', {old}, {old}); \
+pub(crate) const GROUND: &str = "INSERT INTO users (id, email, full_name, language, created_at, updated_at) \
+      VALUES ({id}, 'a', 'A', 'en', {old}, {old}); \
     INSERT INTO projects (id, name, description, language, status, owner_id, version, created_at, updated_at) \
       SELECT {id}, 'P', '', 'en', 'ACTIVE', id, 1, {old}, {old} FROM users; \
     INSERT INTO meetings (id, project_id, title, description, status, consent_policy, created_by_id, host_participant_id, \

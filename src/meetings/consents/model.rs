@@ -43,20 +43,6 @@ impl Field for WordingVersion {
     }
 }
 
-/// The current wording that participants are asked to consent to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ConsentWording {
-    /// Identifies this exact text, including its language: send it back with the consent.
-    pub version: String,
-    /// The language of the text.
-    pub language: String,
-    /// The text to show before the question. Send its `version` with the answer.
-    pub text: String,
-    /// SHA-256 of the text in UTF-8, in hexadecimal.
-    pub text_hash: String,
-}
-
 /// The participant who answered.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

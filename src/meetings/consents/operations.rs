@@ -10,7 +10,7 @@ use crate::db::DbError;
 use crate::http::agent::Agent;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
-use crate::meetings::operations::ask;
+use crate::meetings::commands::ask;
 use crate::meetings::state::Meetings;
 use crate::meetings::store::find;
 use crate::meetings::{MeetingSnapshot, participants::Oneself};

@@ -1,15 +1,21 @@
 //! The consent ledger as rows. Append-only, and written only by the journal of the meeting, in its transaction.
 
-use std::collections::BTreeSet;
-
 use actors::ids::{self, Id};
-use actors::meeting::{ConsentDecision, ConsentScope, LedgerEntry, Meeting, Wording};
+use actors::meeting::ConsentDecision;
+use actors::meeting::LedgerEntry;
+use actors::meeting::Meeting;
+use actors::meeting::Wording;
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 
 use super::model::StoredEntry;
+use crate::db::Columns;
+use crate::db::Conn;
+use crate::db::DbError;
+use crate::db::RunQueryDsl;
 use crate::db::schema::consents;
-use crate::db::{Columns, Conn, DbError, RunQueryDsl};
+use crate::meetings::store::participants::joined;
+use crate::meetings::store::participants::split;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = consents)]
@@ -67,18 +73,6 @@ impl Row {
             previous: self.previous_hash.parse().ok()?,
         })
     }
-}
-
-/// Formats scopes as the columns store them, joined with commas.
-#[must_use]
-pub fn joined(scopes: &BTreeSet<ConsentScope>) -> String {
-    scopes.iter().map(|scope| scope.into_str()).collect::<Vec<_>>().join(",")
-}
-
-/// Parses the scopes of a column. Returns `None` when one of them is unknown.
-#[must_use]
-pub fn split(scopes: &str) -> Option<BTreeSet<ConsentScope>> {
-    scopes.split(',').filter(|scope| !scope.is_empty()).map(|scope| scope.parse().ok()).collect()
 }
 
 /// Appends an entry.

@@ -7,6 +7,7 @@
 //! An acceptance, and a revocation that removes a participant, are written together with the meeting in one
 //! transaction: see [`projection`]. E-mails about changes of the meeting are sent by a job: see [`calendar_updates`].
 
+pub mod bodies;
 pub mod calendar;
 pub mod calendar_updates;
 pub mod delivery;

@@ -12,12 +12,13 @@ use diesel::{
     OptionalExtension, QueryDsl, Queryable, Selectable,
 };
 
-use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, LONGEST, State};
+use super::bodies::Filter;
+use super::model::{Delivery, Invitation, InvitationStatus, LONGEST, State};
 use crate::db::schema::{former_invitation_tokens, meeting_invitations, meetings};
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = meeting_invitations, treat_none_as_null = true)]
@@ -150,15 +151,6 @@ pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<InvitationLookup, D
 pub async fn of_meeting(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<Vec<Invitation>, DbError> {
     let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(meeting_id));
     all(of_meeting.order(meeting_invitations::id.asc()).select(Row::columns()).load(conn).await?)
-}
-
-/// Which invitations of a meeting are listed.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<InvitationStatus>,
-    pub invitee_type: Option<InviteeType>,
-    /// A substring of name or address.
-    pub search: Option<Search>,
 }
 
 /// Lists a meeting's invitations, newest first.

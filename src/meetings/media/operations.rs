@@ -12,7 +12,7 @@ use crate::clients::livekit::{MediaServerError, Pass, RoomSpec, SOURCES};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::meetings::MeetingSnapshot;
-use crate::meetings::operations::active;
+use crate::meetings::commands::active;
 use crate::meetings::state::Meetings;
 
 /// Lifetime of a token for entering a room. A client that loses its connection later requests a new one.

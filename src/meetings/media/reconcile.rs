@@ -12,8 +12,8 @@ use futures_util::{StreamExt, stream};
 use super::name;
 use crate::clients::livekit::{MediaConnection, MediaServer, MediaServerError};
 use crate::db::DbError;
-use crate::meetings::participants::store;
 use crate::meetings::state::Meetings;
+use crate::meetings::store::participants as store;
 
 /// Meetings that are compared concurrently.
 const AT_ONCE: usize = 8;
@@ -92,7 +92,7 @@ async fn at(state: &Meetings, server: &dyn MediaServer, id: Id<Meeting>) -> Resu
         MediaServerError::Refused(why) => ReconcileError::Own(why),
     })?;
     for (participant, session) in disconnected(&found.state, &there, state.now()) {
-        state.attendance.note_media(state, id, participant, &session);
+        state.attendance.note_media(id, participant, &session);
     }
     Ok(())
 }

@@ -11,15 +11,14 @@ use actors::meeting::{Command, MediaSession, Meeting, Observation, Participant};
 
 use super::jobs::{self, MediaAction};
 use super::model::{is_last_room, is_over, may_publish};
-use crate::access::admission::CountedFor;
-use crate::access::policy::{Policy, Who};
+use crate::access::policy::{CountedFor, Policy, Who};
 use crate::access::state::Gate;
 use crate::clients::livekit::{MediaConnection, Seal, WebhookError, WebhookEvent, What};
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::mounted::{Mounted, Need};
-use crate::meetings::operations::ask;
+use crate::meetings::commands::ask;
 use crate::meetings::state::Meetings;
 
 /// Reasons for which a room is finished although participants will return to it: another room replaced it, it was never
@@ -74,12 +73,12 @@ pub async fn receive(
             ..ApiError::with_message(Code::BAD_REQUEST, "The body is not a webhook event.")
         },
     })?;
-    if state.rooms.received.get(&event.id).is_some() {
+    if state.rooms.has_received(&event.id) {
         return Ok(());
     }
     apply(state, &event, request).await?;
     if !event.id.is_empty() {
-        state.rooms.received.insert(event.id, ());
+        state.rooms.note_received(event.id);
     }
     Ok(())
 }
@@ -109,7 +108,7 @@ async fn apply(state: &Meetings, event: &WebhookEvent, request: RequestId) -> Re
         },
         What::Disconnected(connection) => {
             if let Ok(who) = connection.identity.parse() {
-                state.attendance.note_media(state, id, who, &session(connection, false));
+                state.attendance.note_media(id, who, &session(connection, false));
             }
             Ok(())
         }
@@ -118,7 +117,7 @@ async fn apply(state: &Meetings, event: &WebhookEvent, request: RequestId) -> Re
             if let Ok(who) = connection.identity.parse()
                 && (knows(meeting, who, connection) || state.attendance.has_noted(id, who, &connection.name))
             {
-                state.attendance.note_media(state, id, who, &session(connection, false));
+                state.attendance.note_media(id, who, &session(connection, false));
             }
             Ok(())
         }
@@ -153,7 +152,7 @@ async fn see(
 ) -> Result<(), ApiError> {
     let (participant, session) = (own.id, session(connection, true));
     if own.is_connected() {
-        state.attendance.note_media(state, meeting, participant, &session);
+        state.attendance.note_media(meeting, participant, &session);
         return Ok(());
     }
     let command = Command::See { seen: vec![Observation::Media { participant, session, ago: Duration::ZERO }] };

@@ -1,13 +1,10 @@
-//! Participants: who is in a meeting, how they join and leave, and which of them are connected.
+//! Participants: who is in a meeting, and how they join and leave.
 
-pub mod attendance;
+pub mod bodies;
 pub mod erase_names;
 pub mod model;
-mod observed;
 pub mod operations;
 pub mod routes;
-pub mod store;
-pub mod sweep;
 
 use actors::ids::{self, Id};
 

@@ -2,16 +2,17 @@
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::meeting::{Command, Newcomer, ParticipantStatus};
+use actors::meeting::{Command, Newcomer};
 
+use super::bodies::Filter;
 use super::model::{DisplayName, ParticipantViewer, SeenParticipant};
 use crate::access::principal::{Caller, Principal};
 use crate::accounts;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
-use crate::http::list::{Listing, Search};
-use crate::meetings::operations::{active, ask};
+use crate::http::list::Listing;
+use crate::meetings::commands::{active, ask};
 use crate::meetings::state::Meetings;
 use crate::meetings::{MeetingSnapshot, participant_of};
 
@@ -35,7 +36,7 @@ pub async fn join(
     let command = Command::Join { newcomer, display_name, most: state.config.meetings.people };
     let joined = ask(state, meeting.state.id, command, request).await?;
     // A socket of theirs may have subscribed before they joined.
-    state.attendance.start_report(state, joined.state.id);
+    state.attendance.start_report(joined.state.id);
     Ok(joined)
 }
 
@@ -83,14 +84,6 @@ pub async fn remove(
 ) -> Result<(), ApiError> {
     let command = Command::Remove { participant: who, by: Some(caller.user_id) };
     ask(state, meeting.state.id, command, request).await.map(drop)
-}
-
-/// Which participants of a meeting are listed.
-#[derive(Debug, Clone, Default)]
-pub struct Filter {
-    pub status: Option<ParticipantStatus>,
-    /// A substring of the display name, compared case-insensitively.
-    pub search: Option<Search>,
 }
 
 /// Lists the participants of a meeting, newest first.

@@ -1,13 +1,11 @@
-//! HTTP handlers of participants, with the bodies and queries they accept.
+//! HTTP handlers of participants.
 
 use actors::meeting::Meeting;
-use actors::meeting::ParticipantStatus;
-use utoipa::openapi::path::Parameter;
-use utoipa::{PartialSchema, ToSchema};
 
 use super::Someone;
-use super::model::{DisplayName, ParticipantViewer, SeenParticipant};
-use super::operations::{self, Filter};
+use super::bodies::{Filter, JoinMeeting};
+use super::model::{ParticipantViewer, SeenParticipant};
+use super::operations;
 use crate::access::policy::{Attendee, Host, Participant};
 use crate::access::principal::Principal;
 use crate::access::role::Relation;
@@ -15,26 +13,10 @@ use crate::api::operation::Authorized;
 use crate::http::code::Code;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
-use crate::http::list::{Listing, Search};
+use crate::http::input::{Empty, ValidJson, ValidQuery};
+use crate::http::list::Listing;
 use crate::meetings::state::Meetings;
 use crate::meetings::{MeetingSnapshot, participant_of};
-
-/// The name to use in the meeting. Without it, the caller's former name in the meeting is used, else that of their
-/// account.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct JoinMeeting {
-    display_name: Option<DisplayName>,
-}
-
-impl Body for JoinMeeting {
-    const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        Ok(Self { display_name: fields.optional("displayName")? })
-    }
-}
 
 pub async fn join(
     request: Authorized<Attendee<MeetingSnapshot>, ValidJson<JoinMeeting>>,
@@ -62,23 +44,6 @@ fn own(meeting: &MeetingSnapshot, caller: Principal, relation: Relation) -> Resu
     let state: &Meeting = &meeting.state;
     let own = participant_of(state, caller).ok_or_else(|| ApiError::of(Code::FORBIDDEN))?;
     Ok(SeenParticipant::of(state.id, own, ParticipantViewer { principal: caller, relation }))
-}
-
-impl Query for Filter {
-    fn has(key: &str) -> bool {
-        matches!(key, "status" | "search")
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let status = fields.optional("status");
-        let search = fields.optional("search");
-        Ok(Self { status: status?, search: search? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        vec![
-            query_parameter("status", "Return only participants with this status.", ParticipantStatus::schema()),
-            Search::parameter("Return only participants whose name contains this text."),
-        ]
-    }
 }
 
 pub async fn list(

@@ -14,17 +14,18 @@ use actors::meeting::{
 use actors::shell::CommandError;
 use actors::time::Time;
 use async_trait::async_trait;
-use pipeline::media::{Prober, Unprobed};
 use serde::{Deserialize, Serialize};
+use speech::media::{Prober, Unprobed};
 
 use super::container::{DECISIVE_BYTES, agrees};
-use super::{files, store};
+use super::files;
 use crate::clients::files::Received;
 use crate::db::{Conn, DbError};
 use crate::http::error::ApiError;
 use crate::http::form::StoragePermit;
 use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as store;
 use crate::quotas::model::{Payer, UploadPurpose};
 
 /// How many chunks one query reads.

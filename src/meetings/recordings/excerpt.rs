@@ -4,16 +4,17 @@ use actix_web::HttpRequest;
 use actors::ids::{self, Id};
 use actors::meeting::RecordingContent;
 use bytes::Bytes;
-use pipeline::speech::{LONGEST_MS, Untranscribed};
 use serde_json::Value;
-use utoipa::openapi::path::Parameter;
+use speech::{LONGEST_MS, Untranscribed};
+use utoipa::PartialSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
 
 use super::files;
 use crate::access::playback;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
-use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
+use crate::http::fields::{Field, Fields, InvalidValue};
 use crate::http::input::{Described, Input, Query, Raw, ValidQuery, query_parameter};
 use crate::http::range::RangeRequest;
 use crate::meetings::state::Meetings;
@@ -32,6 +33,14 @@ impl Field for TimeInRecording {
     }
 }
 
+impl PartialSchema for TimeInRecording {
+    fn schema() -> RefOr<Schema> {
+        #[expect(clippy::cast_precision_loss, reason = "a schema has floats, and this is below 2^53")]
+        let most = Self::MOST as f64;
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(most)).into()
+    }
+}
+
 /// The times between which an excerpt is heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Excerpt {
@@ -40,36 +49,29 @@ pub struct Excerpt {
 }
 
 /// The query of a download: an excerpt, or the whole.
-struct ExcerptQuery(Option<Excerpt>);
+#[derive(Query)]
+#[query(check = Self::check)]
+struct ExcerptQuery {
+    /// Return only what is heard from this time on, as WAV (16 kHz, mono): milliseconds since the beginning.
+    #[query(as = TimeInRecording)]
+    start_ms: Option<u64>,
+    /// The end of the excerpt, at most five minutes after its beginning.
+    #[query(as = TimeInRecording)]
+    end_ms: Option<u64>,
+}
 
-impl Query for ExcerptQuery {
-    fn has(key: &str) -> bool {
-        matches!(key, "startMs" | "endMs")
-    }
-
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let start = fields.optional::<TimeInRecording>("startMs");
-        let end = fields.optional::<TimeInRecording>("endMs");
-        match (start?, end?) {
-            (None, None) => Ok(Self(None)),
-            (Some(TimeInRecording(start_ms)), Some(TimeInRecording(end_ms)))
-                if start_ms < end_ms && end_ms - start_ms <= LONGEST_MS =>
-            {
-                Ok(Self(Some(Excerpt { start_ms, end_ms })))
-            }
-            _ => Err(fields.reject("An excerpt needs startMs and a later endMs, at most five minutes apart.")),
+impl ExcerptQuery {
+    fn check(&self, fields: &mut Fields) {
+        let is_whole = self.start_ms.is_none() && self.end_ms.is_none();
+        if !is_whole && self.excerpt().is_none() {
+            fields.reject("An excerpt needs startMs and a later endMs, at most five minutes apart.");
         }
     }
 
-    fn parameters() -> Vec<Parameter> {
-        #[expect(clippy::cast_precision_loss, reason = "a schema has floats, and this is below 2^53")]
-        let time = || {
-            ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(TimeInRecording::MOST as f64))
-        };
-        let start =
-            "Return only what is heard from this time on, as WAV (16 kHz, mono): milliseconds since the beginning.";
-        let end = "The end of the excerpt, at most five minutes after its beginning.";
-        vec![query_parameter("startMs", start, time()), query_parameter("endMs", end, time())]
+    fn excerpt(&self) -> Option<Excerpt> {
+        let (start_ms, end_ms) = self.start_ms.zip(self.end_ms)?;
+        let is_possible = start_ms < end_ms && end_ms - start_ms <= LONGEST_MS;
+        is_possible.then_some(Excerpt { start_ms, end_ms })
     }
 }
 
@@ -81,8 +83,8 @@ pub struct ContentRequest {
 
 impl Input for ContentRequest {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
-        let ValidQuery(ExcerptQuery(excerpt)) = ValidQuery::take(request, Raw::Bytes(Bytes::new())).await?;
-        Ok(Self { range: RangeRequest::take(request, body).await?, excerpt })
+        let ValidQuery(query) = ValidQuery::<ExcerptQuery>::take(request, Raw::Bytes(Bytes::new())).await?;
+        Ok(Self { range: RangeRequest::take(request, body).await?, excerpt: query.excerpt() })
     }
 
     fn describe() -> Described {

@@ -11,11 +11,11 @@ use actors::time::Time;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::store::{self, StoredStatus};
 use crate::clients::files::{FilePath, SETTLED};
 use crate::db::{Conn, DbError, ROWS};
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings::{self as store, StoredStatus};
 
 /// How many chunks one query reads.
 const SOME: i64 = 1000;

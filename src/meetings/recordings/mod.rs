@@ -8,15 +8,13 @@
 //! what a killed server leaves over is deleted by jobs and by the daily sweep.
 
 pub mod assembly;
+pub mod bodies;
 mod container;
 pub mod excerpt;
 pub mod files;
 pub mod model;
 pub mod operations;
-pub mod projection;
-pub mod refusals;
 pub mod routes;
-pub mod store;
 pub mod sweep;
 pub mod upload;
 
@@ -30,6 +28,7 @@ use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as store;
 
 /// A recording of a meeting, as the meeting was last saved: the resource that policies authorize access to.
 pub struct MeetingRecording {

@@ -22,7 +22,8 @@ const MOST_MISSING: usize = 1000;
 
 /// The declared media type: one of RecordingMimeType; parameters such as `;codecs=opus` are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
-#[schema(as = DeclaredMimeType, value_type = String, example = "audio/webm;codecs=opus", max_length = 200, pattern = "^ *(audio|video)/(webm|ogg|mp4|mpeg|wav|flac) *(;[ -~]*)?$")]
+#[schema(as = DeclaredMimeType, value_type = String, example = "audio/webm;codecs=opus", max_length = 200)]
+#[schema(pattern = "^ *(audio|video)/(webm|ogg|mp4|mpeg|wav|flac) *(;[ -~]*)?$")]
 pub struct DeclaredMimeType(pub RecordingMimeType);
 
 impl Field for DeclaredMimeType {

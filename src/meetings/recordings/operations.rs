@@ -7,11 +7,9 @@ use actors::meeting::{
     RecordingCommand, RecordingDraft, RecordingLimits, RecordingRefusal, RecordingStatus, UploadMode,
 };
 
+use super::bodies::{Filter, StartRecording, StopRecording};
 use super::container::{DECISIVE_BYTES, agrees};
 use super::model::{ChunkUploadResult, RecordingView};
-use super::refusals::refused;
-use super::routes::{StartRecording, StopRecording};
-use super::store::{self, Filter};
 use super::upload::{ChunkUpload, FileUpload, ReceivedChunk};
 use super::{MeetingRecording, files};
 use crate::access::principal::Caller;
@@ -26,8 +24,10 @@ use crate::http::form::StoragePermit;
 use crate::http::list::Listing;
 use crate::http::range::SentRange;
 use crate::meetings::MeetingSnapshot;
-use crate::meetings::operations::{active, ask};
+use crate::meetings::commands::{active, ask};
+use crate::meetings::refusals::refused_recording;
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as store;
 use crate::quotas::model::UploadPurpose;
 use crate::quotas::permit::QuotaPermit;
 
@@ -103,7 +103,8 @@ pub async fn list(
     meeting_id: Id<Meeting>,
     listing: Listing<Filter>,
 ) -> Result<List<RecordingView>, ApiError> {
-    let found = state.db.read(move |conn| Box::pin(store::list(conn, meeting_id, listing))).await;
+    let Listing { filter, page } = listing;
+    let found = state.db.read(move |conn| Box::pin(store::list(conn, meeting_id, filter.status, page))).await;
     let found = found.map_err(|failed: DbError| ApiError::from(failed))?;
     Ok(found.map(|recording| RecordingView::of(meeting_id, &recording)))
 }
@@ -155,7 +156,7 @@ pub async fn upload_chunk(
 ) -> Result<ChunkUploadResult, ApiError> {
     let mode = resource.recording()?.upload_mode;
     if mode != UploadMode::Chunked {
-        return Err(refused(RecordingRefusal::OtherMode { mode }));
+        return Err(refused_recording(RecordingRefusal::OtherMode { mode }));
     }
     let (index, span) = (upload.index, upload.span);
     // A larger one is refused.
@@ -214,7 +215,7 @@ async fn known_chunk(state: &Meetings, id: Id<ids::Recording>, chunk: &Chunk) ->
     match found.map_err(|failed: DbError| ApiError::from(failed))? {
         None => Ok(None),
         Some(known) if known.sha256 == chunk.sha256 => Ok(Some(known)),
-        Some(_) => Err(refused(RecordingRefusal::ChunkTaken)),
+        Some(_) => Err(refused_recording(RecordingRefusal::ChunkTaken)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! HTTP handlers of recordings, with the bodies they accept.
+//! HTTP handlers of recordings.
 
 use std::time::Duration;
 
@@ -8,18 +8,16 @@ use actix_web::http::header::{
     ACCEPT_RANGES, CONTENT_RANGE, ContentDisposition, DispositionParam, DispositionType, ETAG,
 };
 use actix_web::{HttpResponse, HttpResponseBuilder};
-use actors::ids::{self, Id};
-use actors::meeting::{RecordingMimeType, RecordingStatus, UploadMode};
+use actors::meeting::RecordingMimeType;
 use actors::time::Time;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use strum::VariantArray;
-use utoipa::openapi::path::Parameter;
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
+use super::bodies::{Filter, StartRecording, StopRecording};
 use super::excerpt::{self, ContentRequest};
-use super::model::{AttestationText, ChunkIndex, ChunkUploadResult, DeclaredMimeType, DurationMillis, RecordingView};
-use super::store::Filter;
+use super::model::{ChunkUploadResult, RecordingView};
 use super::upload::{ChunkUpload, FileUpload};
 use super::{MeetingRecording, files, operations};
 use crate::access::playback;
@@ -29,47 +27,11 @@ use crate::http::agent::WithClient;
 use crate::http::answer::{Binary, Cached, FileKind, NotReplayable};
 use crate::http::envelope::{List, Nothing, Prerendered, Reply, success};
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, WithShare, query_parameter};
+use crate::http::input::{Empty, ValidJson, ValidQuery, WithShare};
 use crate::http::list::Listing;
 use crate::http::range::{ServedRange, not_satisfiable, partial};
 use crate::meetings::MeetingSnapshot;
 use crate::meetings::state::Meetings;
-
-/// The host's declaration that everyone who can be heard has consented.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct ConsentAttestation {
-    pub text: AttestationText,
-}
-
-/// How a recording will be uploaded.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct StartRecording {
-    pub upload_mode: UploadMode,
-    pub mime_type: DeclaredMimeType,
-    /// The participant whose voice alone is recorded. Absent: a recording of everyone.
-    pub track_participant_id: Option<Id<ids::Participant>>,
-    /// Required for an import into a meeting that nobody ever joined.
-    pub consent_attestation: Option<ConsentAttestation>,
-}
-
-impl Body for StartRecording {
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let upload_mode = fields.required("uploadMode");
-        let mime_type = fields.required("mimeType");
-        let track_participant_id = fields.optional("trackParticipantId");
-        let consent_attestation =
-            fields.object("consentAttestation", |fields| Ok(ConsentAttestation { text: fields.required("text")? }));
-        Ok(Self {
-            upload_mode: upload_mode?,
-            mime_type: mime_type?,
-            track_participant_id: track_participant_id?,
-            consent_attestation: consent_attestation?,
-        })
-    }
-}
 
 pub async fn start(
     request: Authorized<Host<MeetingSnapshot>, WithClient<ValidJson<StartRecording>>>,
@@ -79,18 +41,6 @@ pub async fn start(
     let WithClient { input: ValidJson(body), agent } = request.input;
     let (caller, meeting) = (request.access.caller, &request.access.resource);
     operations::start(&state, caller, meeting, id, body, agent, request.request_id).await.map(Reply::created)
-}
-
-impl Query for Filter {
-    fn has(key: &str) -> bool {
-        key == "status"
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        Ok(Self { status: fields.optional("status")? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        vec![query_parameter("status", "Return only recordings with this status.", RecordingStatus::schema())]
-    }
 }
 
 pub async fn list(
@@ -113,26 +63,6 @@ pub async fn upload_file(
     state: Meetings,
 ) -> Result<Reply<RecordingView>, ApiError> {
     operations::upload_file(&state, &request.access.resource, request.input, request.request_id).await.map(Reply::ok)
-}
-
-/// What is known at the end of a recording.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct StopRecording {
-    /// Used if the content itself does not tell its duration.
-    pub duration_seconds: Option<DurationMillis>,
-    /// The last chunk: once all chunks up to it are stored, the recording is assembled. Without it, that begins a minute
-    /// after the last chunk, with those that are there without a gap.
-    pub last_chunk_index: Option<ChunkIndex>,
-}
-
-impl Body for StopRecording {
-    const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let duration_seconds = fields.optional("durationSeconds");
-        let last_chunk_index = fields.optional("lastChunkIndex");
-        Ok(Self { duration_seconds: duration_seconds?, last_chunk_index: last_chunk_index? })
-    }
 }
 
 pub async fn stop(

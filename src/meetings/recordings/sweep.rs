@@ -8,9 +8,9 @@ use actors::live::RequestId;
 use actors::meeting::{Command, Meeting, RecordingWait};
 use futures_util::{StreamExt, stream};
 
-use super::store;
 use crate::db::DbError;
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as store;
 
 const LOOK: Duration = Duration::from_secs(1);
 /// Meetings that are swept concurrently.

@@ -6,7 +6,6 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use super::container::DECISIVE_BYTES;
-use super::refusals::{ENDED_HEADER, STARTED_HEADER};
 use crate::clients::files::Received;
 use crate::http::body_stream::BodyStream;
 use crate::http::code::Code;
@@ -17,6 +16,7 @@ use crate::http::input::{Described, Input, Raw, header_parameter};
 use crate::http::range::{SentRange, sent_range};
 use crate::http::reason::Reason;
 use crate::http::route_table::path_parameter;
+use crate::meetings::refusals::{ENDED_HEADER, STARTED_HEADER};
 use crate::meetings::state::Meetings;
 use crate::quotas::permit::QuotaPermit;
 

@@ -1,11 +1,10 @@
-//! Meetings as rows, and the journal of their actors.
+//! Meetings as rows, with those of their participants and recordings. Written by the journal of the meeting, once they exist.
 
-mod journal;
-mod listed;
+pub mod participants;
+pub mod recordings;
 mod row;
 
-pub use journal::{MeetingJournal, MeetingTables};
-pub use listed::{Filter, list};
+pub use row::{Row, broken};
 
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
@@ -13,8 +12,6 @@ use actors::meeting::{Meeting, MeetingStatus};
 use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
-use self::row::Row;
-use super::{participants, recordings};
 use crate::db::schema::meetings;
 use crate::db::{Columns, Conn, DbError, RunQueryDsl};
 
@@ -24,8 +21,8 @@ pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, D
     conn.transaction(async |conn| {
         let row = meetings::table.find(id).select(Row::columns()).first(conn).await.optional()?;
         let Some(row): Option<Row> = row else { return Ok(None) };
-        let people = participants::store::of_meeting(conn, id).await?;
-        let recordings = recordings::store::of_meetings(conn, &[id]).await?.remove(&id).unwrap_or_default();
+        let people = participants::of_meeting(conn, id).await?;
+        let recordings = recordings::of_meetings(conn, &[id]).await?.remove(&id).unwrap_or_default();
         row.meeting(people, recordings).map(Some)
     })
     .await
@@ -45,8 +42,8 @@ pub async fn find_all(conn: &mut Conn, ids: Vec<Id<Meeting>>) -> Result<Vec<Meet
     conn.transaction(async |conn| {
         let rows = meetings::table.filter(meetings::id.eq_any(&ids)).select(Row::columns()).load(conn).await?;
         let rows: Vec<Row> = rows;
-        let mut people = participants::store::of_meetings(conn, &ids).await?;
-        let mut recordings = recordings::store::of_meetings(conn, &ids).await?;
+        let mut people = participants::of_meetings(conn, &ids).await?;
+        let mut recordings = recordings::of_meetings(conn, &ids).await?;
         rows.into_iter()
             .map(|row| {
                 let people = people.remove(&row.id).unwrap_or_default();
@@ -64,7 +61,7 @@ pub async fn insert(conn: &mut Conn, meeting: &Meeting) -> Result<bool, DbError>
     if diesel::insert_into(meetings::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 0 {
         return Ok(false);
     }
-    participants::store::save(conn, meeting.id, meeting.participants.values()).await?;
+    participants::save(conn, meeting.id, meeting.participants.values()).await?;
     Ok(true)
 }
 

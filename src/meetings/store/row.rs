@@ -37,7 +37,8 @@ pub struct Row {
     ledger_head: String,
 }
 
-fn broken(id: Id<Meeting>, what: &str) -> DbError {
+/// Returns the error for a meeting whose row contradicts itself.
+pub fn broken(id: Id<Meeting>, what: &str) -> DbError {
     DbError::Broken(format!("the meeting {id} can't be: {what}"))
 }
 

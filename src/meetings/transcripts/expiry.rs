@@ -13,8 +13,8 @@ use super::store::{self, TranscriptProgress};
 use super::telling;
 use crate::db::{DbError, sweep};
 use crate::jobs::JobError;
-use crate::meetings::recordings;
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as stored_recordings;
 
 const LOOK: Duration = Duration::from_secs(5);
 /// How many versions one query returns; the rest follows at the next look.
@@ -62,7 +62,7 @@ async fn delete(state: &Meetings, version: TranscriptVersion) -> Result<(), JobE
     pages.await?;
     let read = state.db.read(move |conn| {
         Box::pin(async move {
-            let found = recordings::store::find(conn, recording_id).await?;
+            let found = stored_recordings::find(conn, recording_id).await?;
             Ok::<_, DbError>((found, store::versions(conn, recording_id).await?))
         })
     });

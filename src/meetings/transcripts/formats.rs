@@ -2,11 +2,7 @@
 
 use actix_web::http::header::{ContentDisposition, DispositionParam, DispositionType};
 use actix_web::{HttpRequest, HttpResponse};
-use serde_json::Value;
-use utoipa::openapi::path::Parameter;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
 use super::model::{Transcript, TranscriptSegment};
 use crate::http::answer::{Answer, AnswerDescribed, CountedAnswer, FileSchema};
@@ -14,8 +10,6 @@ use crate::http::budget::Share;
 use crate::http::enumeration::wire_enum;
 use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
-use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
-use crate::http::input::{Query, QueryFlag, query_parameter};
 
 wire_enum! {
     /// The format of a transcript.
@@ -29,58 +23,6 @@ wire_enum! {
         Srt,
         /// One line for each segment: when, who, what.
         Text,
-    }
-}
-
-/// The number of a version, in an address.
-struct QueriedVersion(u32);
-
-impl Field for QueriedVersion {
-    fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        let number = value.as_str().and_then(|text| text.parse().ok()).filter(|number| *number >= 1);
-        number.map(Self).ok_or_else(|| InvalidValue::value("This must be the number of a version."))
-    }
-}
-
-/// Which version is asked for, and how.
-#[derive(Debug, Clone, Copy)]
-pub struct TranscriptQuery {
-    pub format: TranscriptFormat,
-    /// `None`: the newest complete one.
-    pub version: Option<u32>,
-    /// Whether what was recorded at the same time is woven in.
-    pub woven: bool,
-}
-
-impl Query for TranscriptQuery {
-    fn has(key: &str) -> bool {
-        matches!(key, "format" | "version" | "woven")
-    }
-
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let format = fields.optional("format");
-        let version = fields.optional::<QueriedVersion>("version");
-        let woven = fields.optional::<QueryFlag>("woven");
-        Ok(Self {
-            format: format?.unwrap_or_default(),
-            version: version?.map(|number| number.0),
-            woven: woven?.is_some_and(|flag| flag.0),
-        })
-    }
-
-    fn parameters() -> Vec<Parameter> {
-        let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(u32::MAX));
-        let newest = "The number of a version. Absent: the newest complete one.";
-        let woven =
-            "Whether the transcripts of recordings that were made at the same time are woven in, by time. Absent: no.";
-        vec![
-            query_parameter("format", "All but JSON return a file. Absent: JSON.", TranscriptFormat::schema()),
-            query_parameter("version", newest, number),
-            query_parameter("woven", woven, ObjectBuilder::new().schema_type(Type::Boolean)),
-        ]
-    }
-    fn enumerations() -> Vec<(String, RefOr<Schema>)> {
-        vec![(TranscriptFormat::name().into_owned(), TranscriptFormat::schema())]
     }
 }
 

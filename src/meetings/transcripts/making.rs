@@ -16,12 +16,12 @@ use actors::live::{EventRecord, RequestId};
 use actors::meeting::{ConsentScope, Meeting, Recording, RecordingStatus, TranscriptStatus, UploadMode};
 use actors::time::Time;
 use async_trait::async_trait;
-use pipeline::StopRequested;
 use pipeline::glossary::Speller;
-use pipeline::speech::{
-    HeardBatch, HeardSegment, HeardSink, SpeechRequest, Transcriber, TurnFinder, TurnsRequest, Untranscribed,
-};
 use serde::{Deserialize, Serialize};
+use speech::{
+    HeardBatch, HeardSegment, HeardSink, SpeechRequest, Transcriber, TranscriptUnwanted, TurnFinder, TurnsRequest,
+    Untranscribed,
+};
 
 use super::grounding;
 use super::model::{NamedSpeaker, StoredSegment, TranscriptVersion};
@@ -31,9 +31,9 @@ use super::telling::tell;
 use super::voices::KnownVoices;
 use crate::db::{Conn, DbError};
 use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
-use crate::meetings::recordings;
 use crate::meetings::recordings::files;
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as stored_recordings;
 use crate::models;
 use crate::projects::glossary;
 use crate::projects::glossary::model::Glossary;
@@ -102,7 +102,7 @@ impl Handler for TranscribeRecordingHandler {
 
     async fn run(&self, job: &Job, payload: TranscribeRecording) -> Result<(), JobError> {
         let TranscribeRecording { recording_id: id, number } = payload;
-        let found = self.state.db.read(move |conn| Box::pin(recordings::store::find(conn, id))).await;
+        let found = self.state.db.read(move |conn| Box::pin(stored_recordings::find(conn, id))).await;
         let Some((meeting_id, recording)) = found? else { return Ok(()) };
         let Some(version) = self.version(id, number).await? else { return Ok(()) };
         let outcome = if version.is_unfinished() {
@@ -465,7 +465,7 @@ impl HeardSink for TranscriptMaking<'_> {
         may
     }
 
-    async fn heard(&mut self, batch: HeardBatch) -> Result<(), StopRequested> {
+    async fn heard(&mut self, batch: HeardBatch) -> Result<(), TranscriptUnwanted> {
         if !batch.is_final {
             return Ok(());
         }
@@ -478,24 +478,24 @@ impl HeardSink for TranscriptMaking<'_> {
         let to = TranscriptProgress {
             language: batch.language.or_else(|| self.version.language.clone()),
             done_ms: batch.done_ms.max(self.version.done_ms),
-            segment_count: first.saturating_add(u32::try_from(segments.len()).map_err(|_| StopRequested)?),
+            segment_count: first.saturating_add(u32::try_from(segments.len()).map_err(|_| TranscriptUnwanted)?),
             ..self.progress()
         };
         match self.save(to, segments).await {
             Ok(true) if self.is_too_long(batch.done_ms) => {
                 self.ended_by = Some(SinkEnd::TooLong);
-                Err(StopRequested)
+                Err(TranscriptUnwanted)
             }
             Ok(true) if batch.done_ms.saturating_sub(self.began_ms) >= TURN_MS => {
                 self.ended_by = Some(SinkEnd::TurnOver);
-                Err(StopRequested)
+                Err(TranscriptUnwanted)
             }
             Ok(true) => Ok(()),
-            Ok(false) => Err(StopRequested),
+            Ok(false) => Err(TranscriptUnwanted),
             Err(error) => {
                 let why = format!("a part of the transcript could not be stored: {error}");
                 self.ended_by = Some(SinkEnd::Unstored(why));
-                Err(StopRequested)
+                Err(TranscriptUnwanted)
             }
         }
     }

@@ -7,6 +7,7 @@
 //! A batch that is stored is never transcribed again: a job that was killed goes on behind the last one. What the meeting
 //! knows (`transcriptStatus`) follows the versions.
 
+pub mod bodies;
 pub mod expiry;
 pub mod formats;
 pub mod grounding;

@@ -5,13 +5,12 @@ use actors::live::RequestId;
 use actors::meeting::{Meeting, Recording, RecordingStatus, TranscriptStatus};
 use actors::time::Time;
 
-use super::formats::TranscriptQuery;
+use super::bodies::{CorrectSegment, CorrectedSpeaker, TranscribeAgain, TranscriptQuery};
 use super::making::is_consented;
 use super::model::{
     Correction, NamedSpeaker, SOMEBODY, StoredSegment, Transcript, TranscriptSegment, TranscriptVersion,
     TranscriptVersionView, current, overall, to_install,
 };
-use super::routes::{CorrectSegment, CorrectedSpeaker, TranscribeAgain};
 use super::weaving::RecordingText;
 use super::{grounding, making, store, telling, weaving};
 use crate::access::principal::Caller;
@@ -22,7 +21,7 @@ use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::page::PageQuery;
 use crate::http::reason::Reason;
-use crate::meetings::operations::active;
+use crate::meetings::commands::active;
 use crate::meetings::recordings::MeetingRecording;
 use crate::meetings::state::Meetings;
 

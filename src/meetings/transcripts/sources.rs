@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id};
 use actors::meeting::{ConsentScope, Meeting, Recording, TranscriptStatus};
-use pipeline::readers::{SourceText, written};
+use readers::{SourceText, written};
 
 use super::model::{TranscriptVersion, current, to_install};
 use super::store;
@@ -11,7 +11,7 @@ use crate::db::{Conn, Db, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::meetings;
-use crate::meetings::recordings;
+use crate::meetings::store::recordings as stored_recordings;
 
 /// A recording of a meeting that is analysed.
 pub struct RecordingSource {
@@ -131,7 +131,7 @@ pub enum SpokenText {
 pub async fn spoken(db: &Db, id: Id<ids::Recording>) -> Result<SpokenText, DbError> {
     let read = db.read(move |conn| {
         Box::pin(async move {
-            let Some((meeting_id, recording)) = recordings::store::find(conn, id).await? else { return Ok(None) };
+            let Some((meeting_id, recording)) = stored_recordings::find(conn, id).await? else { return Ok(None) };
             let Some(meeting) = meetings::store::find(conn, meeting_id).await? else { return Ok(None) };
             let versions = store::versions(conn, id).await?;
             let Some(shown) = current(&versions) else { return Ok(None) };

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use actors::meeting::{Meeting, Recording, RecordingStatus, TranscriptStatus};
 use actors::time::Time;
-use pipeline::speech::{HeardSegment, VoiceTurn};
+use speech::{HeardSegment, VoiceTurn};
 
 use super::model::{NamedSpeaker, current};
 use super::store;

@@ -8,8 +8,8 @@ use actors::shell::CommandError;
 use super::model::overall;
 use super::store;
 use crate::jobs::JobError;
-use crate::meetings::recordings;
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as stored_recordings;
 
 /// Tells the meeting the state of a recording's transcript.
 ///
@@ -31,7 +31,7 @@ pub async fn tell(
 /// # Errors
 /// The meeting, or the database, is not available now.
 pub async fn tell_changed(state: &Meetings, id: Id<ids::Recording>, request: RequestId) -> Result<(), JobError> {
-    let found = state.db.read(move |conn| Box::pin(recordings::store::find(conn, id))).await;
+    let found = state.db.read(move |conn| Box::pin(stored_recordings::find(conn, id))).await;
     match found? {
         Some((meeting_id, _)) => send(state, meeting_id, id, RecordingCommand::TellTranscript, request).await,
         None => Ok(()),

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use actors::ids::{self, Id};
-use pipeline::speech::VoiceTurn;
+use speech::VoiceTurn;
 
 /// How many transcripts are known at once; each takes half a megabyte at most for six hours.
 const MOST: usize = 64;

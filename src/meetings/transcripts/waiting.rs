@@ -9,8 +9,8 @@ use super::model::TranscriptVersion;
 use super::store::TranscriptProgress;
 use super::{making, store};
 use crate::db::DbError;
-use crate::meetings::recordings;
 use crate::meetings::state::Meetings;
+use crate::meetings::store::recordings as stored_recordings;
 use crate::models;
 
 const LOOK: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ async fn once(state: &Meetings) -> Result<(), DbError> {
 
 async fn wake(state: &Meetings, version: TranscriptVersion) -> Result<(), DbError> {
     let id = version.recording_id;
-    let found = state.db.read(move |conn| Box::pin(recordings::store::find(conn, id))).await?;
+    let found = state.db.read(move |conn| Box::pin(stored_recordings::find(conn, id))).await?;
     let Some((meeting_id, _)) = found else { return Ok(()) };
     let Ok(Some(meeting)) = state.registry.snapshot(meeting_id).await else { return Ok(()) };
     let (project_id, now) = (meeting.state.project_id, state.now());

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use actors::ids::{self, Id};
 use actors::meeting::{Meeting, Recording, RecordingBasis, UploadMode};
-use pipeline::readers::{CueText, SourceText, SpokenPart, TrackCue, TrackText, Unreadable, interleaved, woven};
+use readers::{CueText, SourceText, SpokenPart, TrackCue, TrackText, Unreadable, interleaved, woven};
 
 use super::model::{StoredSegment, TranscriptSegment};
 

@@ -12,7 +12,7 @@ use diesel::QueryDsl;
 use store::deletion::{OF_MEETING, OF_PROJECT, OF_RUN};
 use tokio_util::sync::CancellationToken;
 
-use super::awake::{Awake, MeetingFiles};
+use super::super::awake::{Awake, MeetingFiles};
 use super::{Emptying, store};
 use crate::db::schema::projects;
 use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};
@@ -140,7 +140,8 @@ async fn belongings(db: &Db) -> Vec<(String, String, String)> {
     }
     let sql = "SELECT m.name AS child, f.\"from\" AS named_by, f.\"table\" AS parent \
                FROM sqlite_master m, pragma_foreign_key_list(m.name) f \
-               WHERE m.type = 'table' AND f.on_delete = 'CASCADE' AND f.\"table\" IN ('projects', 'meetings', 'recordings', 'transcripts', 'runs')";
+               WHERE m.type = 'table' AND f.on_delete = 'CASCADE' \
+               AND f.\"table\" IN ('projects', 'meetings', 'recordings', 'transcripts', 'runs')";
     let found = db.read(move |conn| {
         Box::pin(async move {
             let Conn::Sqlite(lite) = conn else { return Ok(Vec::new()) };

@@ -7,6 +7,7 @@
 //! The text never changes once a document is READY, so that a quote can be verified by its offsets. Identical contents
 //! are stored once; the file is deleted with the last document that refers to it.
 
+pub mod bodies;
 pub mod contents;
 mod events;
 pub mod model;

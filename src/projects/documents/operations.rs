@@ -8,11 +8,12 @@ use actors::live::RequestId;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
+use super::bodies::Filter;
 use super::contents::delete_contents;
 use super::events::record_event;
 use super::model::{Document, DocumentSource, DocumentStatus, DocumentText};
 use super::reading;
-use super::store::{self, Filter};
+use super::store;
 use super::upload::DocumentUpload;
 use crate::access::principal::Caller;
 use crate::accounts::operations::hold;

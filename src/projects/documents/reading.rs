@@ -12,7 +12,7 @@ use actors::language::Language;
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use async_trait::async_trait;
-use pipeline::readers::{Format, ReadDocument, Reader, UnreadableReason};
+use readers::{Format, ReadDocument, Reader, UnreadableReason};
 use serde::{Deserialize, Serialize};
 
 use super::events::record_event;

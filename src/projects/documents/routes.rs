@@ -3,14 +3,12 @@
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;
 use actix_web::http::header::ETAG;
-use pipeline::readers::Format;
+use readers::Format;
 use tokio_util::io::ReaderStream;
-use utoipa::PartialSchema;
-use utoipa::openapi::path::Parameter;
 
-use super::model::{Document, DocumentStatus, DocumentText};
+use super::bodies::Filter;
+use super::model::{Document, DocumentText};
 use super::operations;
-use super::store::Filter;
 use super::upload::DocumentUpload;
 use crate::access::policy::{Analyst, Member};
 use crate::api::operation::Authorized;
@@ -19,9 +17,8 @@ use crate::http::attachment::attachment;
 use crate::http::budget::Share;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Empty, Query, ValidQuery, query_parameter};
-use crate::http::list::{Listing, Search};
+use crate::http::input::{Empty, ValidQuery};
+use crate::http::list::Listing;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 
@@ -36,23 +33,6 @@ pub async fn upload(
     operations::upload(&state, request.access.caller, &request.access.resource, id, request.input, request.request_id)
         .await
         .map(Reply::created)
-}
-
-impl Query for Filter {
-    fn has(key: &str) -> bool {
-        matches!(key, "status" | "search")
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let status = fields.optional("status");
-        let search = fields.optional("search");
-        Ok(Self { status: status?, search: search? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        vec![
-            query_parameter("status", "Return only documents with this status.", DocumentStatus::schema()),
-            Search::parameter("Return only documents whose file name contains this text."),
-        ]
-    }
 }
 
 pub async fn list(

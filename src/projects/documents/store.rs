@@ -10,11 +10,12 @@ use diesel::{
     ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods,
 };
 
+use super::bodies::Filter;
 use super::model::{Document, DocumentStatus};
 use crate::db::schema::{document_texts, documents, runs};
 use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, number, page_of};
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = documents)]
@@ -198,13 +199,6 @@ pub async fn of_project(conn: &mut Conn, project_id: Id<ids::Project>) -> Result
         .load(conn)
         .await?;
     Ok(rows.into_iter().map(Document::from).collect())
-}
-
-/// The filter of the list of documents.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<DocumentStatus>,
-    pub search: Option<Search>,
 }
 
 /// Lists a project's documents, newest first.

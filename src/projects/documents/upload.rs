@@ -4,7 +4,7 @@ use actix_multipart::Field as Part;
 use actix_web::HttpRequest;
 use actors::language::Language;
 use futures_util::StreamExt;
-use pipeline::readers::{Format, sniff};
+use readers::{Format, sniff};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;

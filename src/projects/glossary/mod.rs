@@ -4,6 +4,7 @@
 //! [`model::Glossary::prompt`] hints the terms to a recognizer; the pipeline corrects what it wrote, and looks at what is
 //! analysed with the project's words.
 
+pub mod bodies;
 pub mod model;
 pub mod operations;
 pub mod routes;

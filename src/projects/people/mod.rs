@@ -8,8 +8,8 @@
 //! Every change of members locks the project's row, so that of two owners who demote each other one remains. There is
 //! always an OWNER, and the project's `ownerId` is always one of the owners.
 
+pub mod bodies;
 pub mod emails;
-pub mod membership_end;
 pub mod model;
 pub mod operations;
 pub mod routes;

@@ -1,47 +1,22 @@
 //! The HTTP endpoints of members, invitations and stakeholders.
 
-use utoipa::openapi::path::Parameter;
-use utoipa::{PartialSchema, ToSchema};
-
 use super::Membership;
+use super::bodies::{AddProjectMember, ChangeProjectMemberRole, Filter, StakeholderFilter};
 use super::model::{
     JoinedProject, MemberViewer, ProjectInvitation, ProjectInvitationPreview, ProjectMember, Stakeholder,
-    StakeholderOrigin,
 };
 use super::operations::{self, invitations};
-use super::store::{Filter, StakeholderFilter};
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::{Analyst, Manager, ManagerOrSelf, Member, Public, SignedIn};
 use crate::access::role::ProjectRole;
-use crate::accounts::model::Email;
 use crate::api::operation::Authorized;
 use crate::http::answer::NotReplayable;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Empty, Query, ValidJson, ValidQuery, query_parameter};
-use crate::http::list::{Listing, Search};
+use crate::http::input::{Empty, ValidJson, ValidQuery};
+use crate::http::list::Listing;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
-
-impl Query for Filter {
-    fn has(key: &str) -> bool {
-        matches!(key, "role" | "search")
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let role = fields.optional("role");
-        let search = fields.optional("search");
-        Ok(Self { role: role?, search: search? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        vec![
-            query_parameter("role", "Return only members with this role.", ProjectRole::schema()),
-            Search::parameter(
-                "Return only members whose name, or e-mail address if visible to the caller, contains this text.",
-            ),
-        ]
-    }
-}
 
 pub async fn list(
     request: Authorized<Member<Project>, ValidQuery<Listing<Filter>>>,
@@ -51,22 +26,6 @@ pub async fn list(
     let role = request.access.relation.role.unwrap_or(ProjectRole::Stakeholder);
     let viewer = MemberViewer { user_id: request.access.caller.user_id, role };
     operations::list(&state, request.access.resource.id, viewer, listing).await.map(Reply::ok)
-}
-
-/// Whom to invite to a project, and in which role.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct AddProjectMember {
-    pub email: Email,
-    pub role: ProjectRole,
-}
-
-impl Body for AddProjectMember {
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let email = fields.required("email");
-        let role = fields.required("role");
-        Ok(Self { email: email?, role: role? })
-    }
 }
 
 pub async fn add(
@@ -95,19 +54,6 @@ pub async fn accept(
     Ok(NotReplayable(Reply::ok(joined)))
 }
 
-/// The new role of a member.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct ChangeProjectMemberRole {
-    role: ProjectRole,
-}
-
-impl Body for ChangeProjectMemberRole {
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        Ok(Self { role: fields.required("role")? })
-    }
-}
-
 pub async fn change_role(
     request: Authorized<Manager<Membership>, ValidJson<ChangeProjectMemberRole>>,
     state: Projects,
@@ -126,23 +72,6 @@ pub async fn remove(
     let Membership { project_id, member_id } = request.access.resource;
     operations::remove(&state, request.access.caller, project_id, member_id, request.request_id).await?;
     Ok(Reply::ok(Nothing {}))
-}
-
-impl Query for StakeholderFilter {
-    fn has(key: &str) -> bool {
-        matches!(key, "origin" | "search")
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let origin = fields.optional("origin");
-        let search = fields.optional("search");
-        Ok(Self { origin: origin?, search: search? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        vec![
-            query_parameter("origin", "Return only stakeholders of this origin.", StakeholderOrigin::schema()),
-            Search::parameter("Return only stakeholders whose name or e-mail address contains this text."),
-        ]
-    }
 }
 
 pub async fn stakeholders(

@@ -3,19 +3,18 @@
 pub mod invitations;
 pub mod stakeholders;
 
-pub use self::stakeholders::Filter as StakeholderFilter;
-
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use diesel::sql_types::Bool;
 use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl};
 
+use super::bodies::Filter;
 use super::model::Member;
 use crate::access::role::ProjectRole;
 use crate::db::schema::{members, users};
 use crate::db::{Conn, DbError, RunQueryDsl, contains, is_found, is_wanted, page_of};
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 
 type Row = (Id<ids::Member>, Id<User>, String, String, Option<String>, ProjectRole, Time);
 
@@ -96,13 +95,6 @@ pub async fn set_role(conn: &mut Conn, id: Id<ids::Member>, role: ProjectRole) -
 pub async fn delete(conn: &mut Conn, id: Id<ids::Member>) -> Result<(), DbError> {
     diesel::delete(members::table.find(id)).execute(conn).await?;
     Ok(())
-}
-
-/// The filter of the list of members.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub role: Option<ProjectRole>,
-    pub search: Option<Search>,
 }
 
 /// The columns that are searched. A viewer who sees no addresses must not find members by them either.

@@ -10,6 +10,7 @@
 //! Every decision raises the version and is one event of the project's trail (`analysis::trail`), in the transaction of the
 //! change. An edit may approve at once. In a project with `signedApprovals` an approval is signed.
 
+pub mod bodies;
 pub mod model;
 pub mod operations;
 pub mod regenerate;
@@ -23,6 +24,7 @@ use uuid::Uuid;
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
 use crate::analysis;
+use crate::analysis::items::Kind;
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -48,7 +50,7 @@ pub struct ReviewedStory(pub TargetItem);
 async fn find(state: &Reviews, item: TargetItem, caller: Caller) -> Result<Loaded<TargetItem>, ApiError> {
     let TargetItem { project_id, id, kind } = item;
     let Loaded { relation, .. } = Project::find(state, project_id, caller).await?;
-    let found = state.db.read(move |conn| Box::pin(analysis::results::store::exists(conn, project_id, kind, id))).await;
+    let found = state.db.read(move |conn| Box::pin(analysis::items::store::exists(conn, project_id, kind, id))).await;
     let exists = found.map_err(|failed: DbError| ApiError::from(failed))?;
     Ok(Loaded { relation, resource: if exists { Ok(item) } else { Err(ApiError::of(Code::NOT_FOUND)) } })
 }

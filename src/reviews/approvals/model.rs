@@ -1,6 +1,5 @@
 //! The rules of approval: which decision an item takes, and what becomes of it.
 
-use actors::ids::Id;
 use actors::time::Time;
 use chrono::{Days, NaiveDate};
 use pipeline::result::ItemKind;
@@ -9,12 +8,14 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::accounts::model::TypedPassword;
-use crate::analysis::results::model::WorkflowStatus;
-use crate::analysis::results::project_item::ProjectItem;
-use crate::analysis::trail::model::{ApprovalAction, ItemDecision, RejectionReason, Signature, SignatureMeaning};
+use crate::analysis::items::model::WorkflowStatus;
+use crate::analysis::items::project_item::ProjectItem;
+use crate::analysis::trail::model::ApprovalAction;
+use crate::analysis::trail::model::ItemDecision;
+use crate::analysis::trail::model::RejectionReason;
+use crate::analysis::trail::model::Signature;
 use crate::http::error::ApiError;
-use crate::http::fields::{Field, Fields, InvalidValue, Rejected, text};
+use crate::http::fields::{Field, InvalidValue, text};
 use crate::http::reason::Reason;
 
 /// 1–5,000 characters.
@@ -98,37 +99,6 @@ impl StatusDecision {
         };
         Some((after, decision))
     }
-}
-
-/// The signature of an approval: who signs shows once more who they are.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct SignatureInput {
-    /// What the person means by signing.
-    pub meaning: SignatureMeaning,
-    /// Required if the account has a password; otherwise absent, and the session must have begun within the last ten minutes.
-    pub password: Option<TypedPassword>,
-}
-
-impl SignatureInput {
-    /// # Errors
-    /// An error was recorded in `fields`.
-    pub fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let meaning = fields.required("meaning");
-        let password = fields.optional("password");
-        Ok(Self { meaning: meaning?, password: password? })
-    }
-}
-
-/// An item of a decision about many.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct BulkItem {
-    pub target_type: ItemKind,
-    pub id: Id<()>,
-    /// The version that was seen; absent, the decision applies to the newest one.
-    #[schema(minimum = 1)]
-    pub version: Option<i64>,
 }
 
 /// What became of one item of a decision about many.

@@ -21,10 +21,14 @@ use super::model::ReviewComment;
 use super::operations::{Signs, begin, find_to_change};
 use crate::access::principal::Caller;
 use crate::analysis;
-use crate::analysis::results::edits::{CriterionText, renumbered, revised};
-use crate::analysis::results::item_of;
-use crate::analysis::results::model::{RevisionSource, UserStory};
-use crate::analysis::results::project_item::ProjectItem;
+use crate::analysis::items::Kind;
+use crate::analysis::items::edits::CriterionText;
+use crate::analysis::items::edits::renumbered;
+use crate::analysis::items::edits::revised;
+use crate::analysis::items::item_of;
+use crate::analysis::items::model::RevisionSource;
+use crate::analysis::items::model::UserStory;
+use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::trail::difference::{FieldChange, differences};
 use crate::analysis::trail::model::{ApprovalAction, ItemDecision};
 use crate::db::DbError;
@@ -63,8 +67,8 @@ pub struct Wishes {
 /// Writes a story anew.
 ///
 /// # Errors
-/// 412 for a stale version; 422 for a comment that is closed or about something else; 409 for a story without a requirement, for one that was changed meanwhile, and in an archived
-/// project.
+/// 412 for a stale version; 422 for a comment that is closed or about something else; 409 for a story without a
+/// requirement, for one that was changed meanwhile, and in an archived project.
 pub async fn regenerate(
     state: &Reviews,
     item: TargetItem,
@@ -124,11 +128,11 @@ async fn story_to_write(
     let read = state.db.read(move |conn| {
         Box::pin(async move {
             let project = projects::store::find(conn, project_id).await?;
-            let own = analysis::results::store::some(conn, project_id, vec![item.uuid()]).await?;
+            let own = analysis::items::store::some(conn, project_id, vec![item.uuid()]).await?;
             let story = own.first().map(|row| item_of(ItemKind::UserStory, &row.body)).transpose()?;
             let Some(ProjectItem::UserStory(story)) = story else { return Ok((project, None, Vec::new(), Vec::new())) };
             let ids = story.requirement_ids.clone();
-            let rows = analysis::results::store::some(conn, project_id, ids).await?;
+            let rows = analysis::items::store::some(conn, project_id, ids).await?;
             let requirements =
                 rows.iter().map(|row| item_of(ItemKind::Requirement, &row.body)).collect::<Result<_, _>>()?;
             let comments = feedbacks::some(conn, project_id, &wanted).await?;

@@ -196,7 +196,10 @@ mod tests {
     use super::*;
 
     fn story(number: u128, criteria: &[(u128, &str)], title: &str) -> ComparedRow {
-        let criterion = |(at, (id, text)): (usize, &(u128, &str))| json!({"id": Uuid::from_u128(*id), "code": format!("AC-{:03}", at + 1), "text": text, "given": null});
+        let criterion = |(at, (id, text)): (usize, &(u128, &str))| {
+            let code = format!("AC-{:03}", at + 1);
+            json!({"id": Uuid::from_u128(*id), "code": code, "text": text, "given": null})
+        };
         let criteria: Vec<Value> = criteria.iter().enumerate().map(criterion).collect();
         let body = json!({
             "id": Uuid::from_u128(number), "code": format!("US-{number:03}"), "title": title, "updatedAt": criteria.len(),

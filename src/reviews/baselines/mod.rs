@@ -4,6 +4,7 @@
 //! at most [`MOST_BASELINES`]. Two baselines, or one and the present, are compared by the fields that people read: the times of
 //! changes, the engine's scores and the sources take no part.
 
+pub mod bodies;
 pub mod comparison;
 pub mod model;
 pub mod operations;

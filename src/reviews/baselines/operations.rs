@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use actors::ids::{self, Id, User};
 use tokio::task::spawn_blocking;
 
+use super::bodies::CreateBaseline;
 use super::comparison::compare as compared;
 use super::model::{Baseline, BaselineAuthor, BaselineComparison, BaselineCounts};
-use super::routes::CreateBaseline;
 use super::store::{self, StoredBaseline};
 use super::{MOST_BASELINES, ProjectBaseline};
 use crate::access::principal::Caller;

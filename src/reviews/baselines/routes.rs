@@ -1,39 +1,18 @@
 //! The HTTP endpoints of baselines.
 
-use actors::ids::Id;
-use utoipa::ToSchema;
-use utoipa::openapi::path::Parameter;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
-
 use super::ProjectBaseline;
-use super::model::{Baseline, BaselineComparison, BaselineName, BaselineNote};
+use super::bodies::{ComparedWith, CreateBaseline};
+use super::model::{Baseline, BaselineComparison};
 use super::operations;
 use crate::access::policy::{Manager, Member};
 use crate::api::operation::Authorized;
 use crate::http::answer::CountedAnswer;
 use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Query, ValidJson, ValidQuery, WithShare, query_parameter};
+use crate::http::input::{ValidJson, ValidQuery, WithShare};
 use crate::http::page::PageQuery;
 use crate::projects::model::Project;
 use crate::reviews::state::Reviews;
-
-/// The name of a baseline, and what it is for.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct CreateBaseline {
-    pub name: BaselineName,
-    pub note: Option<BaselineNote>,
-}
-
-impl Body for CreateBaseline {
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let name = fields.required("name");
-        let note = fields.optional("note");
-        Ok(Self { name: name?, note: note? })
-    }
-}
 
 pub async fn create(
     request: Authorized<Manager<Project>, ValidJson<CreateBaseline>>,
@@ -50,25 +29,6 @@ pub async fn list(
 ) -> Result<Reply<List<Baseline>>, ApiError> {
     let ValidQuery(page) = request.input;
     operations::list(&state, request.access.resource.id, page).await.map(Reply::ok)
-}
-
-pub struct ComparedWith {
-    with: Option<Id<Baseline>>,
-}
-
-impl Query for ComparedWith {
-    fn has(key: &str) -> bool {
-        key == "with"
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        Ok(Self { with: fields.optional("with")? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        let uuid =
-            ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)));
-        let with = "Another baseline of the project, whose values are `after`; without it, the present items.";
-        vec![query_parameter("with", with, uuid)]
-    }
 }
 
 pub async fn compare(

@@ -1,8 +1,9 @@
 //! The e-mail that tells what became of feedback, in English and Arabic. Text that users wrote is quoted, except the
 //! name of the project in the subject.
 
-use super::model::{Feedback, FeedbackTargetType, StakeholderFeedbackStatus};
+use super::model::{Feedback, StakeholderFeedbackStatus};
 use crate::jobs::mail::{EmailBlock, EmailKind, Locale, OutgoingEmail};
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 
 /// Builds the e-mail about feedback that was resolved or rejected.
 #[must_use]

@@ -1,5 +1,6 @@
 //! Feedback on a project's results: from reviewers and members, and what analysts make of it.
 
+pub mod bodies;
 pub mod emails;
 pub mod model;
 pub mod operations;

@@ -10,19 +10,7 @@ use uuid::Uuid;
 use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Field, InvalidValue, text};
 use crate::reviews::invitations::model::ReviewInvitation;
-
-wire_enum! {
-    /// What feedback is about: the summary as a whole, or one item.
-    pub enum FeedbackTargetType {
-        Summary,
-        Requirement,
-        UserStory,
-        AcceptanceCriterion,
-        Risk,
-        OpenQuestion,
-        ActionItem,
-    }
-}
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 
 wire_enum! {
     /// Whether who wrote it agrees. It changes no workflow status.

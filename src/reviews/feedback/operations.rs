@@ -7,15 +7,17 @@ use actors::time::Time;
 use pipeline::result::ItemKind;
 use uuid::Uuid;
 
+use super::bodies::{Filter, UpdateFeedbackStatus};
 use super::emails;
 use super::model::{
-    Authorship, Feedback, FeedbackAuthor, FeedbackChanged, FeedbackComment, FeedbackTarget, FeedbackTargetType,
-    FeedbackVerdict, StakeholderFeedback, StakeholderFeedbackStatus,
+    Authorship, Feedback, FeedbackAuthor, FeedbackChanged, FeedbackComment, FeedbackTarget, FeedbackVerdict,
+    StakeholderFeedback, StakeholderFeedbackStatus,
 };
-use super::routes::UpdateFeedbackStatus;
-use super::store::{self, Filter};
+use super::store;
 use crate::access::principal::Caller;
 use crate::accounts;
+use crate::analysis::items::operations as results;
+use crate::analysis::items::operations::Kind;
 use crate::analysis::results::operations as results;
 use crate::db::{Conn, DbError, events, rate_limits};
 use crate::http::call_limits::rate;
@@ -33,6 +35,7 @@ use crate::projects::model::Project;
 use crate::quotas::model::CountedKind;
 use crate::reviews::access::{self, Reviewer};
 use crate::reviews::invitations::model::{ProjectReviewPermission, ReviewInvitation};
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 use crate::reviews::stakeholder_dashboard::operations::review;
 use crate::reviews::state::Reviews;
 

@@ -7,16 +7,13 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, NullableExpressionMethods, OptionalExtension,
     QueryDsl, Queryable, Selectable,
 };
-use uuid::Uuid;
 
-use super::model::{
-    Authorship, Feedback, FeedbackAuthor, FeedbackTarget, FeedbackTargetType, FeedbackVerdict,
-    StakeholderFeedbackStatus,
-};
+use super::bodies::Filter;
+use super::model::{Authorship, Feedback, FeedbackAuthor, FeedbackTarget, FeedbackVerdict};
 use crate::db::schema::feedback;
 use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, page_of};
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 use crate::reviews::invitations::model::ReviewInvitation;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -139,18 +136,6 @@ pub async fn update(conn: &mut Conn, one: &Feedback) -> Result<(), DbError> {
     );
     diesel::update(feedback::table.find(one.id)).set(changes).execute(conn).await?;
     Ok(())
-}
-
-/// Which feedback is listed.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<StakeholderFeedbackStatus>,
-    pub target_type: Option<FeedbackTargetType>,
-    pub target_id: Option<Uuid>,
-    pub is_read: Option<bool>,
-    pub verdict: Option<FeedbackVerdict>,
-    /// A substring of the comment, the code, or the author's name.
-    pub search: Option<Search>,
 }
 
 /// Lists a project's feedback, newest first; with `by`, only that of one reviewer.

@@ -5,6 +5,7 @@
 //!                                                                              X-Review-Token until the access ends
 //! ```
 
+pub mod bodies;
 pub mod emails;
 pub mod model;
 pub mod operations;

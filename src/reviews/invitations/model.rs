@@ -27,6 +27,9 @@ pub const USUAL: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How often an invitation may be sent: once, and five times again.
 pub const SENDINGS: i64 = 6;
 
+/// Separates review tokens from other tokens.
+pub const ACCESS_PURPOSE: &str = "review access";
+
 wire_enum! {
     /// What a reviewer may do. Each permission includes the one before it: VIEWER reads, COMMENTER also leaves feedback,
     /// APPROVER also gives a verdict.

@@ -1,82 +1,25 @@
-//! HTTP handlers of review invitations, with the bodies and queries they accept.
+//! HTTP handlers of review invitations.
 
 use actix_web::HttpRequest;
-use actors::ids::Id;
-use actors::run::Run;
-use actors::time::Time;
-use utoipa::openapi::path::Parameter;
-use utoipa::{PartialSchema, ToSchema};
 
+use super::bodies::{AcceptReviewInvitation, CreateReviewInvitation, Filter, ReviewInvitee};
 use super::model::{
-    InvitedReviewer, Organisation, ProjectReviewAccess, ProjectReviewInvitation, ProjectReviewInvitationStatus,
-    ProjectReviewInvitations, ProjectReviewPermission, ReviewInvitation, ReviewInvitationPreview,
+    InvitedReviewer, ProjectReviewAccess, ProjectReviewInvitation, ProjectReviewInvitations, ReviewInvitation,
+    ReviewInvitationPreview,
 };
 use super::operations::{self, ReviewInvitationRequest, answering};
-use super::store::Filter;
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::{Analyst, Public};
-use crate::accounts::model::{Email, FullName};
 use crate::api::operation::Authorized;
 use crate::http::answer::NotReplayable;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
-use crate::http::fields::{Fields, Rejected};
-use crate::http::input::{Body, Described, Empty, Input, Query, Raw, ValidJson, ValidQuery, query_parameter};
-use crate::http::list::{Listing, Search};
+use crate::http::input::{Described, Empty, Input, Raw, ValidJson, ValidQuery};
+use crate::http::list::Listing;
 use crate::http::mounted::{Mounted, Need};
 use crate::meetings::invitations::model::Message;
 use crate::projects::model::Project;
 use crate::reviews::state::Reviews;
-
-/// The largest number of invitees in one request.
-const MOST: usize = 100;
-
-/// A person to invite to a review.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct ReviewInvitee {
-    email: Email,
-    full_name: Option<FullName>,
-    organisation: Option<Organisation>,
-}
-
-/// Whom to invite to a review, and what they may do.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct CreateReviewInvitation {
-    /// 1–100 people, each mailed a link of their own.
-    #[schema(min_items = 1, max_items = 100)]
-    invitees: Vec<ReviewInvitee>,
-    permission: ProjectReviewPermission,
-    /// A run of the project with a result, which is shown to the invitees; without it, the newest one at any time.
-    run_id: Option<Id<Run>>,
-    /// Plain text for the e-mail; nothing in it becomes a link.
-    message: Option<Message>,
-    /// Within the next 90 days: when the links and the accesses that they give expire. By default in 30 days.
-    expires_at: Option<Time>,
-}
-
-impl Body for CreateReviewInvitation {
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let invitees = fields.objects("invitees", 1..=MOST, |item| {
-            let email = item.required("email");
-            let full_name = item.optional("fullName");
-            let organisation = item.optional("organisation");
-            Ok(ReviewInvitee { email: email?, full_name: full_name?, organisation: organisation? })
-        });
-        let permission = fields.required("permission");
-        let run_id = fields.optional("runId");
-        let message = fields.optional("message");
-        let expires_at = fields.optional("expiresAt");
-        Ok(Self {
-            invitees: invitees?,
-            permission: permission?,
-            run_id: run_id?,
-            message: message?,
-            expires_at: expires_at?,
-        })
-    }
-}
 
 pub async fn create(
     request: Authorized<Analyst<Project>, ValidJson<CreateReviewInvitation>>,
@@ -95,27 +38,6 @@ pub async fn create(
     let (caller, project_id) = (request.access.caller, request.access.resource.id);
     let items = operations::create(&state, caller, project_id, input, request.request_id).await?;
     Ok(Reply::created(ProjectReviewInvitations { items }))
-}
-
-impl Query for Filter {
-    fn has(key: &str) -> bool {
-        matches!(key, "status" | "permission" | "search")
-    }
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let status = fields.optional("status");
-        let permission = fields.optional("permission");
-        let search = fields.optional("search");
-        Ok(Self { status: status?, permission: permission?, search: search? })
-    }
-    fn parameters() -> Vec<Parameter> {
-        let status = ProjectReviewInvitationStatus::schema();
-        let permission = ProjectReviewPermission::schema();
-        vec![
-            query_parameter("status", "Return only invitations with this status.", status),
-            query_parameter("permission", "Return only invitations that give this permission.", permission),
-            Search::parameter("Return only invitations whose name, e-mail address or organisation contains this text."),
-        ]
-    }
 }
 
 pub async fn list(
@@ -167,20 +89,6 @@ impl<I: Input> Input for ByReviewLink<I> {
     }
     fn describe() -> Described {
         I::describe()
-    }
-}
-
-/// The name to show to the project's analysts. Without it, the name in the invitation is used.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct AcceptReviewInvitation {
-    full_name: Option<FullName>,
-}
-
-impl Body for AcceptReviewInvitation {
-    const OPTIONAL: bool = true;
-    fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        Ok(Self { full_name: fields.optional("fullName")? })
     }
 }
 

@@ -11,12 +11,13 @@ use diesel::{
     QueryDsl, Queryable, Selectable,
 };
 
-use super::model::{ProjectReviewInvitationStatus, ProjectReviewPermission, ReviewInvitation, State};
+use super::bodies::Filter;
+use super::model::{ProjectReviewInvitationStatus, ReviewInvitation, State};
 use crate::db::schema::{former_review_tokens, review_invitations};
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 use crate::meetings::invitations::model::LONGEST;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -163,15 +164,6 @@ pub async fn by_access(conn: &mut Conn, hash: &str) -> Result<ReviewTokenLookup,
     let former = r::table.filter(r::former_access_hash.eq(Some(hash))).select(r::id);
     let former: Option<Id<ReviewInvitation>> = former.first(conn).await.optional()?;
     Ok(former.map_or(ReviewTokenLookup::Unknown, |_| ReviewTokenLookup::Superseded))
-}
-
-/// Which invitations of a project are listed.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub status: Option<ProjectReviewInvitationStatus>,
-    pub permission: Option<ProjectReviewPermission>,
-    /// A substring of name, address or organisation.
-    pub search: Option<Search>,
 }
 
 /// Lists a project's invitations, newest first.

@@ -9,6 +9,7 @@
 //! what changed, in the transaction that changes it, because the features that write it know nothing of search. What is
 //! indexed may be some seconds old; whether it still exists and may be read is asked when it is found.
 
+pub mod bodies;
 pub mod difference;
 pub mod excerpts;
 pub mod folding;

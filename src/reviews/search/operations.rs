@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use actors::ids::{self, Id};
 use uuid::Uuid;
 
+use super::bodies::SearchQuery;
 use super::excerpts::{TextExcerpt, excerpt, marks};
 use super::model::{SearchHit, SearchKind, SearchTerm};
 use super::passages::SaidAt;
-use super::routes::SearchQuery;
 use super::store::finding::{self, FoundPassage, PassageQuery};
 use super::store::{self, IndexedPassage};
 use super::terms::terms;
@@ -40,7 +40,7 @@ pub async fn search(
 ) -> Result<List<SearchHit>, ApiError> {
     let call = state.limits.costly.begin(project_id, caller.user_id).await?;
     let Some(terms) = terms(&state.db, &call, project_id, &query.words).await? else { return Ok(list(Vec::new())) };
-    let limit = query.limit;
+    let limit = usize::try_from(query.limit).unwrap_or_default();
     let passages = PassageQuery {
         project_id,
         caller: caller.user_id,

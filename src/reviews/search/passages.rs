@@ -1,11 +1,11 @@
 //! What is indexed of an item, a document or a transcript: one passage of an item, and of long texts a passage for each
 //! part of about a thousand characters.
 
-use pipeline::readers::SourceText;
+use readers::SourceText;
 use serde::{Deserialize, Serialize};
 
 use super::folding::{self, FoldedWord};
-use crate::analysis::results::model::{Requirement, UserStory, WorkflowStatus};
+use crate::analysis::items::model::{Requirement, UserStory, WorkflowStatus};
 
 /// About how many characters a passage of a long text has.
 const PART: usize = 1_000;

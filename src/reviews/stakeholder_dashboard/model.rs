@@ -8,16 +8,16 @@ use actors::time::Time;
 use pipeline::result::{
     EarsPattern, Metrics, Priority, Quality, QualityCategory, QualityIssue, RequirementType, Severity, Summary,
 };
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::analysis::dashboard::model::ResultsDashboard;
-use crate::analysis::results::model::{
+use crate::analysis::items::model::{
     AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Requirement, RevisionSource, Risk, SourceReference,
     TrackerIssue, UserStory, WorkflowStatus,
 };
-use crate::reviews::feedback::model::FeedbackTargetType;
+use crate::http::enumeration::wire_enum;
 use crate::reviews::invitations::model::ProjectReviewPermission;
 
 /// The results of a run, as a reviewer sees them.
@@ -266,6 +266,19 @@ impl From<Metrics> for ReviewMetrics {
             words: all.words,
             minutes: all.minutes,
         }
+    }
+}
+
+wire_enum! {
+    /// What feedback is about: the summary as a whole, or one item.
+    pub enum FeedbackTargetType {
+        Summary,
+        Requirement,
+        UserStory,
+        AcceptanceCriterion,
+        Risk,
+        OpenQuestion,
+        ActionItem,
     }
 }
 

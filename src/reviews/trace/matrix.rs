@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use uuid::Uuid;
 
 use super::model::{TraceGap, TraceMatrix, TraceRow, TraceTotals, TracedRequirement, TracedStory};
-use crate::analysis::results::model::{SourceReference, TrackerIssue, WorkflowStatus};
+use crate::analysis::items::model::{SourceReference, TrackerIssue, WorkflowStatus};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

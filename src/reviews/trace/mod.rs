@@ -4,6 +4,7 @@
 //! and has no gaps. The matrix is answered as a whole: 10,000 requirements are some megabytes, which count against the bytes
 //! that a client may hold.
 
+pub mod bodies;
 pub mod matrix;
 pub mod model;
 pub mod operations;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::results::model::{SourceReference, TrackerIssue, WorkflowStatus};
+use crate::analysis::items::model::{SourceReference, TrackerIssue, WorkflowStatus};
 
 /// From each requirement of a project to what it comes from and what covers it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

@@ -9,10 +9,11 @@ use tokio::task::spawn_blocking;
 
 use super::matrix::{MOST_COVERED, Untraced, matrix};
 use super::model::TraceMatrix;
+use crate::analysis::items::Kind;
+use crate::analysis::items::spooled::SpooledItems;
+use crate::analysis::items::spooling::all_items;
 use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};
 use crate::analysis::large_reads::{SharedAnswer, answered};
-use crate::analysis::results::spooled::SpooledItems;
-use crate::analysis::results::spooling::all_items;
 use crate::http::answer::SpooledAnswer;
 use crate::http::code::Code;
 use crate::http::envelope::write;
@@ -29,8 +30,8 @@ const COPIES: usize = 3;
 /// Returns the trace matrix. Equal requests share the work.
 ///
 /// # Errors
-/// 409 if the requirements are too large to be shown at once, or have too many stories; 503 if there is no memory for it; 500 for a stored item that can't be
-/// parsed.
+/// 409 if the requirements are too large to be shown at once, or have too many stories; 503 if there is no memory for
+/// it; 500 for a stored item that can't be parsed.
 pub async fn trace(
     state: &Reviews,
     project_id: Id<ids::Project>,

@@ -8,9 +8,9 @@
 //! their own project connected to somebody else's tracker. Its state is valid once, for ten minutes.
 
 pub mod access;
+pub mod bodies;
 pub mod model;
 pub mod operations;
-pub mod refresh_locks;
 pub mod routes;
 pub mod sealing;
 pub mod store;

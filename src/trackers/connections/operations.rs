@@ -58,8 +58,8 @@ pub struct BegunConnection {
 ///
 /// # Errors
 /// 409 in an archived project, or while an export is under way; 422 for a token that the tracker does not accept
-/// (`TrackerCredentialsRejected`), and for an address that is not a public one; 502 if the tracker is unavailable; 503 if this server has no
-/// application there.
+/// (`TrackerCredentialsRejected`), and for an address that is not a public one; 502 if the tracker is unavailable; 503
+/// if this server has no application there.
 pub async fn start(
     state: &Trackers,
     connecting: Connecting,

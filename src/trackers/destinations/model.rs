@@ -10,8 +10,6 @@ use utoipa::ToSchema;
 use crate::clients::trackers::model::{AllowedValue, IssueField, IssueFieldKind, IssueForm, TrackerProvider};
 use crate::http::fields::{Field, InvalidValue};
 
-/// The most labels of a destination.
-pub const MOST_LABELS: usize = 10;
 /// The most fields with a default.
 const MOST_DEFAULTS: usize = 50;
 

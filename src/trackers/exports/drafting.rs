@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pipeline::result::Priority;
 use uuid::Uuid;
 
-use crate::analysis::results::model::{AcceptanceCriterion, SourceReference, UserStory};
+use crate::analysis::items::model::{AcceptanceCriterion, SourceReference, UserStory};
 use crate::clients::trackers::{IssueBlock, IssueDraft};
 
 /// Returns the draft of a story's issue. `names`: the names of documents and of the meetings of recordings, by their ids.

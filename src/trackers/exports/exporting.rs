@@ -63,7 +63,7 @@ impl Handler for ExportStoriesHandler {
     async fn run(&self, job: &Job, payload: ExportStories) -> Result<(), JobError> {
         let id = payload.export_id;
         // Another job works on it, and goes on until it has ended or waits.
-        let Some(_turn) = self.state.running_exports.take(id) else { return Ok(()) };
+        let Some(_turn) = self.state.running_exports.take(id.uuid()) else { return Ok(()) };
         loop {
             let found = self.state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
             let found: Option<StoredTrackerExport> = found?;

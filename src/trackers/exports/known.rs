@@ -11,7 +11,7 @@ use super::halt::{Halt, limited};
 use super::model::{ItemOutcome, TrackerExportItemStatus};
 use super::page::{DraftedStory, Exporter, refused};
 use super::store;
-use crate::analysis::results::model::TrackerIssue;
+use crate::analysis::items::model::TrackerIssue;
 use crate::clients::trackers::{
     CurrentIssue, IssueReference, IssueRefusal, Tracker, TrackerAccess, TrackerError, TrackerIssueState,
 };

@@ -10,6 +10,7 @@
 //! The intent is committed before the call that creates an issue, and the issue carries the story's id from its first moment.
 //! So a server that was killed at any point finds what it had created, and creates nothing twice.
 
+pub mod bodies;
 pub mod drafting;
 pub mod events;
 pub mod exporting;
@@ -17,10 +18,8 @@ pub mod halt;
 pub mod known;
 pub mod model;
 pub mod operations;
-pub mod pacing;
 pub mod page;
 pub mod routes;
-pub mod running;
 pub mod store;
 
 use actors::ids::{self, Id};
@@ -37,8 +36,6 @@ use crate::trackers::state::Trackers;
 
 /// The most stories of one export.
 pub const MOST_STORIES: usize = 5000;
-/// How many exports of a project are kept: the newest.
-pub const KEPT_EXPORTS: i64 = 100;
 
 impl Resource for StoredTrackerExport {
     type State = Trackers;

@@ -10,7 +10,7 @@ use super::events::progress_event;
 use super::exporting::ExportStories;
 use super::model::{ExportOptions, TrackerExport, TrackerExportStatus};
 use super::store::{self, ExportTally, StoredTrackerExport};
-use crate::analysis::results::model::UserStory;
+use crate::analysis::items::model::UserStory;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::envelope::List;

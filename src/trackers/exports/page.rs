@@ -13,17 +13,17 @@ use super::events::progress_event;
 use super::halt::{Halt, limited};
 use super::known::{KnownIssue, SeenIssue};
 use super::model::{ItemOutcome, TrackerExportItemStatus};
-use super::pacing::PacedAccount;
 use super::store::{self, StoredTrackerExport};
 use crate::analysis;
-use crate::analysis::results::model::{UserStory, WorkflowStatus};
-use crate::analysis::results::tracker_issues;
+use crate::analysis::changes::tracker_issues;
+use crate::analysis::items::model::{UserStory, WorkflowStatus};
 use crate::clients::trackers::{
     IssueDraft, IssueForm, IssueReference, IssueRefusal, IssueTarget, Tracker, TrackerAccess, TrackerError,
 };
 use crate::db::DbError;
 use crate::trackers::connections::access::{CallError, TrackerSession};
 use crate::trackers::issues::store::{self as issues, SiteOfProject, StoryIssue};
+use crate::trackers::pacing::PacedAccount;
 use crate::trackers::state::Trackers;
 
 /// A call that creates issues begins within this time after its intent was committed, or not at all: a process that was

@@ -6,14 +6,15 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 use pipeline::result::ItemKind;
 use uuid::Uuid;
 
-use super::KEPT_EXPORTS;
 use super::model::{
     ExportOptions, ItemOutcome, TrackerExport, TrackerExportItem, TrackerExportItemStatus, TrackerExportStatus,
     estimate,
 };
-use crate::analysis::results::item_of;
-use crate::analysis::results::model::{UserStory, WorkflowStatus};
-use crate::analysis::results::project_item::ProjectItem;
+use crate::analysis::items::Kind;
+use crate::analysis::items::item_of;
+use crate::analysis::items::model::UserStory;
+use crate::analysis::items::model::WorkflowStatus;
+use crate::analysis::items::project_item::ProjectItem;
 use crate::clients::trackers::TrackerProvider;
 use crate::db::schema::items;
 use crate::db::schema::tracker_export_items as item_table;
@@ -23,6 +24,8 @@ use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 use crate::trackers::destinations::model::TrackerDestination;
 
+/// How many exports of a project are kept: the newest.
+const KEPT_EXPORTS: i64 = 100;
 /// The statuses of exports that are under way: those of the partial index.
 const ACTIVE: [TrackerExportStatus; 2] = [TrackerExportStatus::Queued, TrackerExportStatus::Running];
 

@@ -10,8 +10,8 @@ use actors::live::{EventRecord, RequestId};
 use uuid::Uuid;
 
 use super::store::{self, SiteOfProject, StoryIssue};
-use crate::analysis::results::model::TrackerIssue;
-use crate::analysis::results::tracker_issues;
+use crate::analysis::changes::tracker_issues;
+use crate::analysis::items::model::TrackerIssue;
 use crate::clients::trackers::{CurrentIssue, Tracker, TrackerAccess};
 use crate::db::DbError;
 use crate::trackers::connections;

@@ -68,10 +68,12 @@ fn row_of(over: Retention) -> &'static str {
              SELECT 's' || {i} || {id}, (SELECT id FROM projects), {user}, 'JIRA', 'b', 'v', {at}"
         }
         ("former_review_tokens", _) => {
-            "(token_hash, invitation_id, replaced_at) SELECT 'f' || {i}, (SELECT id FROM review_invitations ORDER BY lapses_at DESC LIMIT 1), {at}"
+            "(token_hash, invitation_id, replaced_at) SELECT 'f' || {i}, (SELECT id FROM review_invitations ORDER BY \
+                lapses_at DESC LIMIT 1), {at}"
         }
         ("run_nodes", _) => {
-            "(run_id, attempt, node, input_hash, engine_version, output, kept_at) SELECT (SELECT id FROM runs), {i}, 'n', 'h', '1', '{}', {at}"
+            "(run_id, attempt, node, input_hash, engine_version, output, kept_at) SELECT (SELECT id FROM runs), {i}, \
+                'n', 'h', '1', '{}', {at}"
         }
         ("model_answers", _) => {
             "(run_id, question, answer, kept_at) SELECT (SELECT id FROM runs), 'q' || {i}, '{}', {at}"

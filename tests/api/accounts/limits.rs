@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::reset::{allowed, request_code};
+use super::resets::{allowed, request_code};
 use crate::support::builders::{PASSWORD, fresh_email, registered};
 use crate::support::client::Request;
 use crate::support::{Answer, Server, ServerSetup};

@@ -133,7 +133,13 @@ on_both! {
         let ada = world.user().await;
         let token = ada.client.token();
         let nobody = || world.nobody.get("/api/projects");
-        for header in [token.to_owned(), format!("Basic {token}"), format!("Bearer  {token}"), format!("Bearer {token} x"), "Bearer".to_owned()] {
+        for header in [
+            token.to_owned(),
+            format!("Basic {token}"),
+            format!("Bearer  {token}"),
+            format!("Bearer {token} x"),
+            "Bearer".to_owned(),
+        ] {
             nobody().header("authorization", &header).await.refused(401, "Unauthorized");
         }
         let twice = nobody().header("authorization", format!("Bearer {token}")).also("authorization", "Bearer x");

@@ -147,7 +147,14 @@ on_both! {
         let _server = setup.start(&[]);
         let nobody = "00000000-0000-0000-0000-000000000000";
         let both = ["requeue-jobs", "--all", "--kind", "mail"];
-        for asked in [&["cancel-run"][..], &["cancel-run", "--run", "x"], &["requeue-jobs"], &["requeue-jobs", "--job", "x"], &both, &["discard-jobs"]] {
+        for asked in [
+            &["cancel-run"][..],
+            &["cancel-run", "--run", "x"],
+            &["requeue-jobs"],
+            &["requeue-jobs", "--job", "x"],
+            &both,
+            &["discard-jobs"],
+        ] {
             admin(&setup, asked, "").refused(2);
         }
         let missing = admin(&setup, &["cancel-run", "--run", nobody], "").refused(1);

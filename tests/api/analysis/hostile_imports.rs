@@ -60,7 +60,9 @@ fn objects(n: usize, attributes: usize) -> Vec<u8> {
     let objects: String =
         (0..n).map(|at| format!("<SPEC-OBJECT IDENTIFIER=\"_{at}\"><TYPE><R>t</R></TYPE></SPEC-OBJECT>")).collect();
     reqif(&format!(
-        "<SPEC-TYPES><SPEC-OBJECT-TYPE IDENTIFIER=\"t\"><SPEC-ATTRIBUTES>{attributes}</SPEC-ATTRIBUTES></SPEC-OBJECT-TYPE></SPEC-TYPES><SPEC-OBJECTS>{objects}</SPEC-OBJECTS>"
+        "<SPEC-TYPES><SPEC-OBJECT-TYPE \
+            IDENTIFIER=\"t\"><SPEC-ATTRIBUTES>{attributes}</SPEC-ATTRIBUTES></SPEC-OBJECT-TYPE></SPEC-TYPES>\
+            <SPEC-OBJECTS>{objects}</SPEC-OBJECTS>"
     ))
 }
 

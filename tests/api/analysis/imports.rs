@@ -12,7 +12,7 @@ use crate::support::socket::Socket;
 use crate::support::{Answer, Role, ServerSetup, World};
 
 /// ReqIF of another program, with two requirements and a story.
-const FOREIGN: &[u8] = include_bytes!("../../../src/exports/file_tests/foreign.reqif");
+const FOREIGN: &[u8] = include_bytes!("../../../crates/exports/file_tests/foreign.reqif");
 
 /// The formats that come back, with how their files end.
 const FORMATS: [(&str, &str); 2] = [("XLSX", "xlsx"), ("REQIF", "reqifz")];
@@ -240,7 +240,12 @@ on_both! {
             ("other.xlsx", other.as_slice(), "READY", "This sheet is not one of those that are exported: it is not read."),
             ("broken.xlsx", &file[..file.len() / 2], "FAILED", "The file is damaged: its list of contents cannot be read."),
             ("broken.reqif", b"<REQ-IF>", "FAILED", "line 1: The XML ends in the middle."),
-            ("entity.reqif", b"<!DOCTYPE r [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><REQ-IF>&a;</REQ-IF>", "FAILED", "line 1: The XML has a document type, which is not allowed."),
+            (
+                "entity.reqif",
+                b"<!DOCTYPE r [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><REQ-IF>&a;</REQ-IF>",
+                "FAILED",
+                "line 1: The XML has a document type, which is not allowed.",
+            ),
         ] {
             let import = analysed.ended_import(name, content).await;
             assert_eq!(import["status"], status, "{name}: {import}");

@@ -125,7 +125,6 @@ on_both! {
         assert_eq!((&done["status"], &done["attempt"]), (&json!("COMPLETED"), &json!(1)), "{done}");
     }
 
-    /// On PostgreSQL the lease of a killed server lasts for ten seconds more.
     async fn a_run_that_was_taken_up_five_times_without_an_end_has_failed(setup: ServerSetup) {
         let mut server = setup.start_within(LIMIT, &[]);
         let mut ada = server.user().await;

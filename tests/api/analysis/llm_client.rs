@@ -164,7 +164,10 @@ async fn a_refused_key_is_not_repeated() {
 async fn a_server_that_is_not_there_is_unavailable() {
     let fake = FakeLlm::start();
     let service = service_of(&fake, KEY);
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Bound, and not listened at: it refuses connections, and nobody else gets it meanwhile.
+    let held = tokio::net::TcpSocket::new_v4().unwrap();
+    held.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let port = held.local_addr().unwrap().port();
     let settings = LlmSettings {
         url: format!("http://user:secret@127.0.0.1:{port}/v1"),
         key: String::new(),

@@ -15,6 +15,7 @@ use actors::time::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use super::runs;
+use crate::support::client::plain_http;
 use crate::support::recorded_llm::{Exchange, Provenance, RecordedLlm, Recording};
 use crate::support::{Kind, ServerSetup, User};
 
@@ -157,7 +158,7 @@ async fn what_nobody_recorded_is_refused_loudly() {
     let real = RecordedLlm::playing(&recording);
     let first = &recording.exchanges[0];
     let ask = async |request: &Value| {
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let http = plain_http().build().unwrap();
         let response = http.post(format!("{}/chat/completions", real.url)).json(request).send().await.unwrap();
         (response.status().as_u16(), response.text().await.unwrap())
     };

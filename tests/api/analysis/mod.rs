@@ -5,6 +5,7 @@ pub mod ends;
 pub mod exports;
 mod hostile_imports;
 mod imports;
+mod items;
 mod lifecycle;
 mod limits;
 mod llm;
@@ -18,11 +19,11 @@ mod start;
 mod status;
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::support::User;
+use crate::support::patience::Patience;
 
 /// A note with two requirements, a user story, a risk and an open question.
 pub const NOTE: &str = "# Booking\n\n\
@@ -71,14 +72,13 @@ impl User {
 
     /// Waits until a run satisfies `wanted` and returns it. Panics after 120 s.
     pub async fn once(&self, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        let deadline = Instant::now() + Duration::from_secs(120);
+        let patience = Patience::of_seconds(120);
         loop {
             let now = self.client.get(run).await.is(200).data().clone();
             if wanted(&now) {
                 return now;
             }
-            assert!(Instant::now() < deadline, "it never is: {now}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            patience.pause(|| format!("it never is: {now}")).await;
         }
     }
 }

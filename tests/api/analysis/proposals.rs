@@ -6,9 +6,9 @@ mod runs;
 
 use actors::ids::{self, Id};
 use actors::time::{Clock, SystemClock};
-use colloquy::analysis::results::model::WorkflowStatus;
-use colloquy::analysis::results::project_item::ProjectItem;
-use colloquy::analysis::results::store::change;
+use colloquy::analysis::items::model::WorkflowStatus;
+use colloquy::analysis::items::project_item::ProjectItem;
+use colloquy::analysis::items::store::change;
 use colloquy::db::schema::proposals;
 use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};

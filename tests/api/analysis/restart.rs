@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use super::{runs, text_of};
+use crate::support::ServerSetup;
 use crate::support::chance::Chance;
-use crate::support::{Kind, ServerSetup};
+use crate::support::full::rounds;
 
 on_both! {
-    /// Four kills per run at most: a run that was begun five times without reaching its end fails. On PostgreSQL the
-    /// lease of a killed server lasts for ten seconds more, so there are fewer kills.
+    /// Four kills per run at most: a run that was begun five times without reaching its end fails.
     async fn a_run_that_is_killed_again_and_again_goes_on_to_its_end(setup: ServerSetup) {
-        let (rounds, kills) = if setup.kind == Kind::Sqlite { (3, 4) } else { (1, 3) };
+        let (rounds, kills) = (rounds(1, 3), 4);
         let mut chance = Chance::new();
         let mut server = setup.start(&[]);
         let mut ada = server.user().await;

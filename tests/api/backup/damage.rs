@@ -114,12 +114,22 @@ on_both! {
         assert!(refusals >= 20, "{refusals} of 26");
         refused(&other, &[&whole[..], b"more"].concat(), &["follows the end of the archive"]);
         refused(&other, b"A file of something else.", &["not a backup of Colloquy"]);
-        refused(&other, &tarred(&[("notes.txt".to_owned(), b"hello".to_vec())], tar::EntryType::Regular), &["does not belong into a backup"]);
+        refused(
+            &other,
+            &tarred(&[("notes.txt".to_owned(), b"hello".to_vec())], tar::EntryType::Regular),
+            &["does not belong into a backup"],
+        );
         let none = restore(&other, &setup.data.join("none.tar.gz"), &[]).refused(1);
         assert!(none.contains("No such file"), "{none}");
 
         let entries = unpacked(&file);
-        for name in ["../escaped.key", "/tmp/escaped.key", "keys/../../escaped.key", "files/documents/../../../escaped", "files/documents/a/b/c/d/e"] {
+        for name in [
+            "../escaped.key",
+            "/tmp/escaped.key",
+            "keys/../../escaped.key",
+            "files/documents/../../../escaped",
+            "files/documents/a/b/c/d/e",
+        ] {
             let mut forged = entries.clone();
             forged.insert(1, (name.to_owned(), b"escaped".to_vec()));
             refused(&other, &packed(forged), &["does not belong into a backup"]);
@@ -149,8 +159,16 @@ on_both! {
             entries[0].1 = text.replacen(from, to, 1).into_bytes();
             packed(entries)
         };
-        refused(&other, &said_of("\"format\": 1", "\"format\": 2"), &["made by a newer version of Colloquy (form 2; this version reads 1)"]);
-        refused(&other, &said_of("\"00000000000001\"", "\"99990101000000\""), &["made by the newer version 0.1.0 of Colloquy (migration 99990101000000)"]);
+        refused(
+            &other,
+            &said_of("\"format\": 1", "\"format\": 2"),
+            &["made by a newer version of Colloquy (form 2; this version reads 1)"],
+        );
+        refused(
+            &other,
+            &said_of("\"00000000000001\"", "\"99990101000000\""),
+            &["made by the newer version 0.1.0 of Colloquy (migration 99990101000000)"],
+        );
         let (here, there) = match setup.url {
             None => ("sqlite", "postgres"),
             Some(_) => ("postgres", "sqlite"),

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::admin::{CommandOutput, admin_command};
-use crate::participants::TestMeeting;
-use crate::recordings::{Recorder, wav};
+use crate::meetings::participants::TestMeeting;
+use crate::meetings::recordings::{Recorder, wav};
 use crate::support::bucket::Bucket;
 use crate::support::builders::PASSWORD;
 use crate::support::tables::rows_of;
@@ -255,7 +255,12 @@ on_both! {
             assert_eq!(rows, &others[table], "{table}");
         }
         let server = other.start(&[]);
-        server.client().post("/api/auth/login").json(json!({"email": eve.email, "password": PASSWORD})).await.refused(401, "InvalidCredentials");
+        server
+            .client()
+            .post("/api/auth/login")
+            .json(json!({"email": eve.email, "password": PASSWORD}))
+            .await
+            .refused(401, "InvalidCredentials");
         eve.at(&server).client.get("/api/profile").await.is(401);
     }
 
@@ -310,7 +315,11 @@ on_sqlite! {
         stop(server);
         let third = elsewhere(&setup);
         let refused = run(&third, &another.settings(), &["restore", archive.to_str().unwrap()]).refused(1);
-        assert!(refused.contains("there are stored documents already") || refused.contains("There are stored documents already"), "{refused}");
+        assert!(
+            refused.contains("there are stored documents already")
+                || refused.contains("There are stored documents already"),
+            "{refused}"
+        );
         restore(&third, &archive, &[]).done();
         let server = third.start(&[]);
         assert_eq!(filled.said(&server).await, said);

@@ -10,31 +10,32 @@ use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::Value;
 
 use crate::support::Server;
-use crate::support::parts::Part;
+use crate::support::client::plain_http;
+use crate::support::node_program::NodeProgram;
 
-/// A mail server (`tests/parts/mail.mjs`), which is killed when this is dropped.
+/// A mail server (`tests/fakes/mail.mjs`), which is killed when this is dropped.
 pub struct Sink {
-    part: Part,
+    program: NodeProgram,
     port: String,
 }
 
 impl Sink {
     /// Starts it with `settings` as environment variables. `None`: no Node on this machine.
     pub fn start(settings: &[(&str, &str)]) -> Option<Self> {
-        let part = Part::start("mail", settings)?;
-        let port = part.port("smtp").to_string();
-        Some(Self { part, port })
+        let program = NodeProgram::start("mail", settings)?;
+        let port = program.port("smtp").to_string();
+        Some(Self { program, port })
     }
 
     /// Kills it: connections to its port are refused then.
     pub fn kill(&mut self) {
-        self.part.kill();
+        self.program.kill();
     }
 
     /// Restarts it: on the same port, without its former settings and the e-mails it had.
     pub fn again(&mut self) {
         self.kill();
-        self.part = Part::start("mail", &[("PORT", &self.port)]).unwrap();
+        self.program = NodeProgram::start("mail", &[("PORT", &self.port)]).unwrap();
     }
 
     /// Returns the settings for a server to send here in clear text.
@@ -58,8 +59,8 @@ impl Sink {
     }
 
     async fn ask(&self, path: &str) -> Vec<Value> {
-        let url = format!("http://127.0.0.1:{}{path}", self.part.port("window"));
-        let answer = reqwest::Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap();
+        let url = format!("http://127.0.0.1:{}{path}", self.program.port("window"));
+        let answer = plain_http().build().unwrap().get(url).send().await.unwrap();
         answer.json().await.unwrap()
     }
 

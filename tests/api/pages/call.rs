@@ -1,5 +1,5 @@
 //! Calls through a real LiveKit server, by browsers with fake devices, where COLLOQUY_TEST_LIVEKIT names its program; the
-//! scenes are in tests/parts/scenes/call.mjs.
+//! scenes are in tests/fakes/scenes/call.mjs.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 
 use super::browser::{Browser, Story, account};
 use super::recording;
-use crate::invitations::mailed;
-use crate::participants::TestMeeting;
+use crate::meetings::invitations::mailed;
+use crate::meetings::participants::TestMeeting;
 use crate::support::builders::fresh_email;
+use crate::support::client::plain_http;
 use crate::support::livekit::{KEY, SECRET};
 use crate::support::programs::free_ports;
 use crate::support::real_livekit::RealLiveKit;
@@ -195,7 +196,7 @@ on_sqlite! {
             let grants = VideoGrants { room_create: true, ..VideoGrants::default() };
             let token = AccessToken::with_api_key(KEY, SECRET).with_grants(grants).to_jwt().unwrap();
             let url = stage.media.twirp("DeleteRoom");
-            let call = reqwest::Client::new().post(url).bearer_auth(token).json(&json!({"room": stage.name()}));
+            let call = plain_http().build().unwrap().post(url).bearer_auth(token).json(&json!({"room": stage.name()}));
             assert!(call.send().await.unwrap().status().is_success());
             called.answer().await;
         };

@@ -1,4 +1,4 @@
-//! The console and the review page, by keyboard alone; the scenes are in tests/parts/scenes/console.mjs.
+//! The console and the review page, by keyboard alone; the scenes are in tests/fakes/scenes/console.mjs.
 
 use serde_json::json;
 

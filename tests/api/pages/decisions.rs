@@ -1,5 +1,5 @@
 //! What is decided about a project's items, and what stakeholders say of them, by keyboard alone; the scenes are in
-//! tests/parts/scenes/decisions.mjs and feedback.mjs.
+//! tests/fakes/scenes/decisions.mjs and feedback.mjs.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
 //! What leaves a project, as files and as issues at a tracker, by keyboard alone; the scenes are in
-//! tests/parts/scenes/exports.mjs. The tracker is the fake Jira.
+//! tests/fakes/scenes/exports.mjs. The tracker is the fake Jira.
 
 use serde_json::json;
 

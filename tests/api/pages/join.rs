@@ -1,10 +1,10 @@
 //! The join page, by keyboard alone, with axe checking each view in both languages; the scenes are in
-//! tests/parts/scenes/join.mjs. There is no media server: the meeting goes on without it.
+//! tests/fakes/scenes/join.mjs. There is no media server: the meeting goes on without it.
 
 use serde_json::{Value, json};
 
 use super::browser::{Browser, account};
-use crate::invitations::mailed;
+use crate::meetings::invitations::mailed;
 use crate::support::builders::fresh_email;
 use crate::support::{Role, User, World};
 

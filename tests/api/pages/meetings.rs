@@ -1,12 +1,12 @@
-//! The meetings of a project in the console, by keyboard; the scenes are in tests/parts/scenes/meetings.mjs.
+//! The meetings of a project in the console, by keyboard; the scenes are in tests/fakes/scenes/meetings.mjs.
 
 use serde_json::json;
 
 use super::browser::{Browser, Story, account};
-use crate::participants::TestMeeting;
+use crate::meetings::participants::TestMeeting;
+use crate::meetings::transcripts;
 use crate::support::builders::fresh_email;
 use crate::support::{Role, ServerSetup, World};
-use crate::transcripts;
 
 const SPEECH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/speech/booking.webm");
 

@@ -1,5 +1,5 @@
 //! The way of a newcomer through the console, and the picture of it in README; the scenes are in
-//! tests/parts/scenes/newcomer.mjs.
+//! tests/fakes/scenes/newcomer.mjs.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The operator's page in the console; the scene is in tests/parts/scenes/operator.mjs.
+//! The operator's page in the console; the scene is in tests/fakes/scenes/operator.mjs.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! People, settings and profile in the console, by keyboard; the scene is in tests/parts/scenes/people.mjs.
+//! People, settings and profile in the console, by keyboard; the scene is in tests/fakes/scenes/people.mjs.
 
 use serde_json::json;
 

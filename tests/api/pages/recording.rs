@@ -1,5 +1,5 @@
 //! A recording that a browser makes: what is stored is what the browser was told is safe, whatever the network and the
-//! server do meanwhile, and the page shows what was said. The scene is in tests/parts/scenes/join.mjs: the microphone
+//! server do meanwhile, and the page shows what was said. The scene is in tests/fakes/scenes/join.mjs: the microphone
 //! hears known words, the network drops twice, and the tab is closed with chunks unsent; here the server is killed, and the
 //! speech model is installed once the page says that it is missing.
 
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::browser::{Browser, Story, account};
-use crate::participants::TestMeeting;
+use crate::meetings::participants::TestMeeting;
+use crate::meetings::transcripts;
 use crate::support::bucket::Bucket;
 use crate::support::programs::free_ports;
 use crate::support::{Role, Server, ServerSetup};
-use crate::transcripts;
 
 /// How long the browser records: longer than the speech lasts.
 const SECONDS: u32 = 20;

@@ -1,4 +1,4 @@
-//! The results of a project in the console, reviewed by keyboard; the scenes are in tests/parts/scenes/results.mjs.
+//! The results of a project in the console, reviewed by keyboard; the scenes are in tests/fakes/scenes/results.mjs.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The page of stakeholders who come by a mailed link, by keyboard alone; the scenes are in tests/parts/scenes/review.mjs.
+//! The page of stakeholders who come by a mailed link, by keyboard alone; the scenes are in tests/fakes/scenes/review.mjs.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
 //! Documents and analyses in the console, while connections break; and how much the first view loads. The scenes are in
-//! tests/parts/scenes/sources.mjs.
+//! tests/fakes/scenes/sources.mjs.
 
 use serde_json::json;
 

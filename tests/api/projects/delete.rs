@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::invitations::Guest;
-use crate::participants::TestMeeting;
+use crate::meetings::invitations::Guest;
+use crate::meetings::participants::TestMeeting;
 use crate::support::{Role, World};
 
 on_both! {

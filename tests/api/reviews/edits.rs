@@ -55,11 +55,20 @@ on_both! {
         );
         let category = json!({"type": "FUNCTIONAL", "category": "SECURITY"});
         assert_eq!(faults(&requirement, category).await, [fault("category", "InvalidValue")]);
-        assert_eq!(faults(&requirement, json!({"workflowStatus": "REJECTED", "title": "A"})).await, [fault("workflowStatus", "InvalidValue")]);
+        assert_eq!(
+            faults(&requirement, json!({"workflowStatus": "REJECTED", "title": "A"})).await,
+            [fault("workflowStatus", "InvalidValue")]
+        );
         assert_eq!(faults(&requirement, json!({"comment": "Fine.", "title": "A"})).await, [fault("workflowStatus", "Required")]);
-        assert_eq!(faults(&story, json!({"goal": null, "acceptanceCriteria": null})).await, [fault("acceptanceCriteria", "InvalidValue"), fault("goal", "InvalidValue")]);
+        assert_eq!(
+            faults(&story, json!({"goal": null, "acceptanceCriteria": null})).await,
+            [fault("acceptanceCriteria", "InvalidValue"), fault("goal", "InvalidValue")]
+        );
         let criteria = json!({"acceptanceCriteria": [{"text": "a"}, {"given": "b", "id": 1}]});
-        assert_eq!(faults(&story, criteria).await, [fault("acceptanceCriteria[1].id", "UnknownKey"), fault("acceptanceCriteria[1].text", "Required")]);
+        assert_eq!(
+            faults(&story, criteria).await,
+            [fault("acceptanceCriteria[1].id", "UnknownKey"), fault("acceptanceCriteria[1].text", "Required")]
+        );
         let many: Vec<Value> = (0..51).map(|_| json!({"text": "a"})).collect();
         assert_eq!(faults(&story, json!({"acceptanceCriteria": many})).await, [fault("acceptanceCriteria", "TooLong")]);
         reviewed.ada.client.patch(reviewed.path(&story)).json(json!({})).await.is(422);

@@ -23,7 +23,10 @@ async fn fatten(server: &Server, reviewed: &Reviewed) {
     let (story, _) = reviewed.story().await;
     let id: Uuid = story["id"].as_str().unwrap().parse().unwrap();
     let words = "x".repeat(2000);
-    let criterion = |at: usize| json!({"id": Uuid::from_u128(at as u128), "code": format!("AC-{:03}", at + 1), "text": words, "given": words, "when": words, "then": words});
+    let criterion = |at: usize| {
+        let (id, code) = (Uuid::from_u128(at as u128), format!("AC-{:03}", at + 1));
+        json!({"id": id, "code": code, "text": words, "given": words, "when": words, "then": words})
+    };
     let criteria: Vec<Value> = (0..50).map(criterion).collect();
     let db = server.db().await;
     for first in (0..STORIES).step_by(20) {

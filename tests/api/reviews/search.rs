@@ -6,8 +6,8 @@ use colloquy::db::DbError;
 use serde_json::{Value, json};
 
 use super::Reviewed;
-use crate::participants::TestMeeting;
-use crate::recordings::Recorder;
+use crate::meetings::participants::TestMeeting;
+use crate::meetings::recordings::Recorder;
 use crate::support::speech_service::FakeSpeechService;
 use crate::support::{Answer, Client, Kind, Role, Server, ServerSetup, World};
 
@@ -76,7 +76,10 @@ on_both! {
         let two = found(ada, project, "search seconds", 2).await;
         assert_eq!(two.iter().map(|hit| hit["kind"].clone()).collect::<Vec<_>>(), [json!("REQUIREMENT"), json!("DOCUMENT")]);
         assert_eq!((&two[0]["id"], &two[0]["code"], &two[0]["title"]), (&requirement["id"], &requirement["code"], &requirement["title"]));
-        assert_eq!((&two[0]["excerpt"], marked(&two[0]["excerpt"], &two[0]["marks"])), (&requirement["statement"], vec!["search".to_owned(), "seconds".to_owned()]));
+        assert_eq!(
+            (&two[0]["excerpt"], marked(&two[0]["excerpt"], &two[0]["marks"])),
+            (&requirement["statement"], vec!["search".to_owned(), "seconds".to_owned()])
+        );
         assert_eq!((&two[0]["score"], &two[0]["startOffset"], &two[0]["startMs"]), (&json!(1.0), &json!(null), &json!(null)));
         assert!(two[1]["score"].as_f64().unwrap() <= 1.0);
         assert_eq!(two[1]["title"], "booking.md");
@@ -188,8 +191,8 @@ on_both! {
         found(client, project, "note", 1).await;
         for words in [
             "NEAR(", "note NEAR/2 near", "\"note", "'note", "note*", "*", "%", "_", "\\", "note AND", "OR note", "NOT note", "title:note",
-            "scope : note", "{title words} : note", "^note", "note & !near", "note | ':*", "note'::tsvector", "note <-> near", "-note", "+note",
-            "🦀", "\u{202e}note", "note); DROP TABLE items; --", "$1", "((((((((((", "a\tb\nc", "\u{64b}", "ـ", "é\u{301}",
+            "scope : note", "{title words} : note", "^note", "note & !near", "note | ':*", "note'::tsvector", "note <-> near", "-note",
+            "+note", "🦀", "\u{202e}note", "note); DROP TABLE items; --", "$1", "((((((((((", "a\tb\nc", "\u{64b}", "ـ", "é\u{301}",
         ] {
             let found = search(client, project, words, "").await.is(200);
             assert!(found.data()["items"].as_array().unwrap().len() <= 1, "{words}");
@@ -287,7 +290,9 @@ on_both! {
         let server = setup.start(&[]);
         let ada = server.user().await;
         let project = ada.project().await;
-        let long: String = (0..2_000).map(|line| format!("Paragraph {line} says that the valve has to open in time, whatever else.\n\n")).collect();
+        let long: String = (0..2_000)
+            .map(|line| format!("Paragraph {line} says that the valve has to open in time, whatever else.\n\n"))
+            .collect();
         ada.read(&project, "long.md", format!("{long}The last word is thermostat.").as_bytes()).await;
         server.kill();
         let server = setup.start(&[]);
@@ -301,7 +306,9 @@ on_both! {
         let service = FakeSpeechService::start();
         let server = setup.start(&service.settings());
         let room = TestMeeting::open(&server).await;
-        let recorder: Recorder = crate::transcripts::imported(&room, "audio/mpeg", crate::transcripts::MP3.to_vec()).await;
+        let recorder: Recorder =
+            crate::meetings::transcripts::imported(&room, "audio/mpeg", crate::meetings::transcripts::MP3.to_vec())
+                .await;
         recorder.until_transcript("READY").await;
         let (ada, project) = (&room.ada.client, room.project.as_str());
         let said = json!({"text": "The sluice gate opens at dawn."});

@@ -7,7 +7,7 @@ use cookie::Cookie;
 use cookie::time::Duration as Age;
 
 use super::Server;
-use super::client::IDLE;
+use super::client::{IDLE, plain_http};
 use super::server::APP_URL;
 
 /// A browser with its own cookies. Requests for [`APP_URL`], whose host is in no DNS, go to the test's server.
@@ -28,7 +28,7 @@ pub struct Page {
 
 impl Browser {
     pub fn new(server: &Server) -> Self {
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).no_proxy().pool_idle_timeout(IDLE);
+        let http = plain_http().timeout(Duration::from_secs(60)).pool_idle_timeout(IDLE);
         let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { http, application: format!("http://{}", server.public), jar: HashMap::new() }
     }

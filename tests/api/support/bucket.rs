@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::sync::OnceCell;
 
+use super::client::plain_http;
 use super::programs::{Program, free_ports};
 
 const ACCESS_KEY: &str = "colloquy-tests";
@@ -69,7 +70,7 @@ impl Service {
 
     /// Starts the service and waits until it answers. Panics when it doesn't, with other ports each time.
     async fn start(program: &Path) -> Self {
-        let http = reqwest::Client::new();
+        let http = plain_http().build().unwrap();
         let mut log = String::new();
         for start in 0..STARTS {
             let service = Self::run(program, start);
@@ -109,7 +110,7 @@ impl Bucket {
         let service = Service::shared().await?;
         let name = format!("colloquy-{}", LAST.fetch_add(1, Ordering::Relaxed));
         let folder = format!("http://127.0.0.1:{}/buckets/{name}", service.filer);
-        let http = reqwest::Client::new();
+        let http = plain_http().build().unwrap();
         let made = http.post(format!("{folder}/")).send().await.unwrap();
         assert!(made.status().is_success(), "{name}: {}", made.status());
         Some(Self { name, endpoint: format!("http://127.0.0.1:{}", service.s3), folder, http })

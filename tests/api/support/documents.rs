@@ -1,7 +1,5 @@
 //! Documents for tests: builds upload forms, and waits until documents are parsed.
 
-use std::time::{Duration, Instant};
-
 use actors::ids::{self, Id};
 use colloquy::db::schema::document_texts;
 use colloquy::db::{DbError, RunQueryDsl};
@@ -11,6 +9,7 @@ use serde_json::Value;
 use super::Server;
 use super::builders::User;
 use super::client::{Client, Request};
+use super::patience::Patience;
 
 /// A part of a multipart form: its name, its file name, its content.
 pub type Part<'a> = (&'a str, Option<&'a str>, &'a [u8]);
@@ -60,14 +59,13 @@ impl User {
 
     /// Waits until a document is READY or FAILED and returns it. Panics after 90 s.
     pub async fn settled(&self, path: &str) -> Value {
-        let deadline = Instant::now() + Duration::from_secs(90);
+        let patience = Patience::of_seconds(90);
         loop {
             let document = self.client.get(path).await.is(200).data().clone();
-            match document["status"].as_str().unwrap() {
-                "READY" | "FAILED" => return document,
-                _ => assert!(Instant::now() < deadline, "it is never read: {document}"),
+            if matches!(document["status"].as_str(), Some("READY" | "FAILED")) {
+                return document;
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            patience.pause(|| format!("it is not read: {document}")).await;
         }
     }
 

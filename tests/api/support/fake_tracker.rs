@@ -4,22 +4,23 @@
 use reqwest::Method;
 use serde_json::Value;
 
-use super::parts::Part;
+use super::client::plain_http;
+use super::node_program::NodeProgram;
 
 pub struct FakeTracker {
     pub base: String,
     http: reqwest::Client,
-    _part: Part,
+    _program: NodeProgram,
 }
 
 impl FakeTracker {
     /// Starts a fake, whose first line names its port as `port`. Returns `None` without Node on this machine.
     pub fn start(name: &str, settings: &[(&str, &str)], port: &str) -> Option<Self> {
-        let part = Part::start(name, settings)?;
+        let program = NodeProgram::start(name, settings)?;
         // Each test has a runtime of its own: a connection can't be used again in another one.
-        let http = reqwest::Client::builder().pool_max_idle_per_host(0);
+        let http = plain_http().pool_max_idle_per_host(0);
         let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Some(Self { base: format!("http://127.0.0.1:{}", part.port(port)), http, _part: part })
+        Some(Self { base: format!("http://127.0.0.1:{}", program.port(port)), http, _program: program })
     }
 
     /// The address of its control API.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::fake_tracker::FakeTracker;
 use super::server::APP_URL;
 
-const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parts/github/openapi.json");
+const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakes/github/openapi.json");
 
 pub struct FakeGitHub(FakeTracker);
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::fake_tracker::FakeTracker;
 
-const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parts/jira/openapi.json");
+const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakes/jira/openapi.json");
 
 pub struct FakeJira(FakeTracker);
 

@@ -260,7 +260,10 @@ async fn complete(request: HttpRequest, body: web::Json<Value>, state: web::Data
     let (asked, said) = (content(0).len() + content(1).len(), answer.len());
     let mut reply = json!({
         "id": "chatcmpl-1", "object": "chat.completion", "created": 1_795_555_762, "model": MODEL,
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": answer, "refusal": null}, "logprobs": null, "finish_reason": finish}],
+        "choices": [{
+            "index": 0, "message": {"role": "assistant", "content": answer, "refusal": null},
+            "logprobs": null, "finish_reason": finish,
+        }],
     });
     if has_usage {
         reply["usage"] =

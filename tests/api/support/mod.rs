@@ -11,6 +11,7 @@ pub mod dump;
 pub mod fake_pipeline;
 pub mod fake_tracker;
 pub mod frames;
+pub mod full;
 pub mod github;
 pub mod jira;
 pub mod livekit;
@@ -18,8 +19,9 @@ pub mod llm_service;
 pub mod local_server;
 pub mod memory;
 pub mod messages;
+pub mod node_program;
 pub mod outbox;
-pub mod parts;
+pub mod patience;
 pub mod pipeline_service;
 #[path = "../../support/postgres.rs"]
 pub mod postgres;

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use mail_parser::{MessageParser, MimeHeaders};
+
+use super::patience::Patience;
 
 /// Returns the e-mails to an address, oldest first, each as subject, blank line and text.
 pub fn mails(data: &Path, email: &str) -> Vec<String> {
@@ -29,14 +30,13 @@ fn readable(mail: &[u8]) -> String {
 
 /// Waits until there are at least `count` e-mails to an address and returns the newest. Panics after 20 s.
 pub async fn wait_for(data: &Path, email: &str, count: usize) -> String {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let patience = Patience::of_seconds(20);
     loop {
         let mut found = mails(data, email);
         if found.len() >= count {
             return found.pop().unwrap();
         }
-        assert!(Instant::now() < deadline, "{} of {count} mails to {email} came", found.len());
-        tokio::time::sleep(Duration::from_millis(3)).await;
+        patience.pause(|| format!("{} of {count} mails to {email} came", found.len())).await;
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::client::plain_http;
 use super::livekit::{KEY, SECRET};
 use super::programs::{Program, free_ports};
 use super::server::Server;
@@ -63,7 +64,7 @@ impl RealLiveKit {
         fs::write(&file, config.to_string()).unwrap();
         let arguments = ["--config".to_owned(), file.display().to_string()];
         self.running = Some(Program::run(home, &self.program, &arguments));
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let http = plain_http().build().unwrap();
         let deadline = Instant::now() + START;
         while http.get(format!("http://127.0.0.1:{}/", self.port)).send().await.is_err() {
             assert!(Instant::now() < deadline, "LiveKit doesn't start: {}", self.log());

@@ -14,6 +14,7 @@ use actix_web::{HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::client::plain_http;
 use super::local_server::LocalServer;
 
 /// What was recorded, for whoever wants to know or to record again.
@@ -96,7 +97,7 @@ impl RecordedLlm {
 
     /// Records what the server at this base answers, such as `http://127.0.0.1:8000/v1`.
     pub fn recording(url: &str) -> Self {
-        let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(900)).build().unwrap();
+        let http = plain_http().timeout(Duration::from_secs(900)).build().unwrap();
         Self::start(Answering::Real { url: url.trim_end_matches('/').to_owned(), http, kept: Vec::new() })
     }
 

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use colloquy::db::{Db, DbSettings};
@@ -26,7 +26,7 @@ pub enum Kind {
 pub const APP_URL: &str = "http://app.colloquy.test";
 
 pub(super) const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/test.toml");
-/// The timeout of a start. On PostgreSQL a start waits until the lease of a killed server expires, after 10 s.
+/// The timeout of a start, which on PostgreSQL may have to wait until another server's lease expires, after 10 s.
 const START: Duration = Duration::from_secs(40);
 
 /// A data folder and a database, both empty at first, on which a test starts one server after another.
@@ -37,6 +37,8 @@ pub struct ServerSetup {
     pub url: Option<String>,
     /// Whether the folder is removed when the test process ends instead of when this value is dropped.
     shared: bool,
+    /// Whether a server was killed since the last start.
+    was_killed: Arc<AtomicBool>,
 }
 
 impl ServerSetup {
@@ -46,12 +48,13 @@ impl ServerSetup {
             Kind::Sqlite => None,
             Kind::Postgres => Some(postgres::schema().unwrap()?),
         };
-        Some(Self { kind, data: folder(), url, shared: false })
+        Some(Self { kind, data: folder(), url, shared: false, was_killed: Arc::default() })
     }
 
     /// Creates one on a PostgreSQL cluster of the test's own, which it may kill.
     pub fn on(cluster: &Cluster) -> Self {
-        Self { kind: Kind::Postgres, data: folder(), url: Some(cluster.schema().unwrap()), shared: false }
+        let url = Some(cluster.schema().unwrap());
+        Self { kind: Kind::Postgres, data: folder(), url, shared: false, was_killed: Arc::default() }
     }
 
     /// As [`ServerSetup::new`], but the folder stays until the test process ends.
@@ -113,6 +116,11 @@ impl ServerSetup {
     /// As [`ServerSetup::begin`], with a command of the test's own.
     pub fn begin_with(&self, mut command: Command) -> Server {
         static STARTS: AtomicU32 = AtomicU32::new(0);
+        if let Some(url) = self.url.as_ref().filter(|_| self.was_killed.swap(false, Ordering::SeqCst)) {
+            // Its process has ended, so the ten seconds until its lease expires protect nothing. The stories that are about
+            // them wait: `a_server_suspended_past_its_lease_saves_no_write_and_exits`, and `a_killed_servers_lease_runs_out`.
+            postgres::release_lease(url);
+        }
         let start = STARTS.fetch_add(1, Ordering::Relaxed);
         let (out, log) = (self.data.join(format!("{start}.out")), self.data.join(format!("{start}.log")));
         // The tests' own settings have no such lines.
@@ -134,6 +142,7 @@ impl ServerSetup {
             child: Some(child),
             watchdog,
             db: OnceLock::new(),
+            was_killed: Arc::clone(&self.was_killed),
         };
         let deadline = Instant::now() + START;
         loop {
@@ -236,6 +245,7 @@ pub struct Server {
     child: Option<Child>,
     watchdog: Watchdog,
     db: OnceLock<Db>,
+    was_killed: Arc<AtomicBool>,
 }
 
 impl Server {
@@ -344,6 +354,9 @@ impl Server {
 
     fn end(&mut self) {
         if let Some(mut child) = self.child.take() {
+            if child.try_wait().is_ok_and(|ended| ended.is_none()) {
+                self.was_killed.store(true, Ordering::SeqCst);
+            }
             // It may have exited by itself.
             let _ = child.kill();
             let _ = child.wait();

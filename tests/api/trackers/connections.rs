@@ -155,7 +155,10 @@ on_both! {
 
     async fn disconnecting_erases_the_tokens_and_cancels_the_export(world: TrackerWorld) {
         let tracked = Tracked::with_stories(world.server, world.jira.site(json!({})).await, 3).await;
-        tracked.site.post("faults", json!({"operation": "createIssues", "kind": "rateLimit", "reason": "jira-burst-based", "retryAfter": 600, "count": 1})).await;
+        let limit = json!({
+            "operation": "createIssues", "kind": "rateLimit", "reason": "jira-burst-based", "retryAfter": 600, "count": 1,
+        });
+        tracked.site.post("faults", limit).await;
         let id = tracked.export(json!({})).await.is(202).text_of("id");
         tracked.until(&id, Duration::from_secs(20), |export| !export["waitingUntil"].is_null()).await;
         // While it is under way, nothing else is connected.

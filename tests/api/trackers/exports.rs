@@ -106,7 +106,13 @@ on_both! {
         let errors = json!({"issues": [], "errors": [{"status": 400, "failedElementNumber": 0,
             "elementErrors": {"errorMessages": [], "errors": {"summary": "We don't want this one."}}}]});
         let one = json!({"userStoryIds": [stories[3]["id"]]});
-        tracked.site.post("faults", json!({"operation": "createIssues", "kind": "status", "status": 400, "body": errors, "count": 1})).await;
+        tracked
+            .site
+            .post(
+                "faults",
+                json!({"operation": "createIssues", "kind": "status", "status": 400, "body": errors, "count": 1}),
+            )
+            .await;
         let failed = tracked.exported(one).await;
         assert_eq!((&failed["status"], &failed["failed"]), (&json!("FAILED"), &json!(1)), "{failed}");
         let refused = item(&failed, &stories[3]);
@@ -183,7 +189,13 @@ on_both! {
         let tracked = Tracked::with_stories(world.server, world.jira.site(json!({})).await, 2).await;
         let trap = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", trap.local_addr().unwrap());
-        tracked.site.post("faults", json!({"operation": "searchProjects", "kind": "redirect", "url": url, "status": 302, "count": 1})).await;
+        tracked
+            .site
+            .post(
+                "faults",
+                json!({"operation": "searchProjects", "kind": "redirect", "url": url, "status": 302, "count": 1}),
+            )
+            .await;
         tracked.get("tracker/projects").await.is(502);
         tracked.site.post("faults", json!({"operation": "*", "kind": "selfUrls", "url": url, "count": null})).await;
         tracked.get("tracker/projects").await.is(200);

@@ -6,14 +6,12 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Tracked, begin, counts, is_active};
+use crate::support::ServerSetup;
 use crate::support::chance::Chance;
+use crate::support::full::rounds;
 use crate::support::jira::FakeJira;
-use crate::support::{Kind, ServerSetup};
 
 const STORIES: usize = 200;
-const KILLS: usize = 60;
-/// On PostgreSQL, where a start waits until the lease of the killed server expires, for ten seconds.
-const KILLS_ON_POSTGRES: usize = 8;
 
 on_both! {
     async fn a_server_that_is_killed_at_any_step_makes_each_issue_once(setup: ServerSetup) {
@@ -22,8 +20,7 @@ on_both! {
         let mut server = begin(&setup, jira);
         let mut tracked = Tracked::with_stories(&server, jira.site(json!({})).await, STORIES).await;
         let (mut kills, mut exports, mut met) = (0, 0, 0);
-        // After a start on PostgreSQL it takes longer until jobs go on.
-        let (wanted, longest) = if setup.kind == Kind::Sqlite { (KILLS, 400) } else { (KILLS_ON_POSTGRES, 3000) };
+        let wanted = rounds(8, 60);
         while kills < wanted {
             // Each export begins with nothing at the tracker: at another site.
             let site = jira.site(json!({"accounts": [tracked.site.account_id()]})).await;
@@ -37,7 +34,7 @@ on_both! {
             let id = tracked.export(json!({})).await.is(202).text_of("id");
             exports += 1;
             while kills < wanted {
-                tokio::time::sleep(Duration::from_millis(chance.below(longest))).await;
+                tokio::time::sleep(Duration::from_millis(chance.below(400))).await;
                 let export = tracked.get(&format!("tracker/exports/{id}")).await.is(200).data().clone();
                 if !is_active(&export) {
                     break;

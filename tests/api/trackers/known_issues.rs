@@ -41,7 +41,10 @@ on_both! {
         tracked.site.post(&format!("issues/{id}"), json!({"fields": {"labels": ["mine"]}})).await;
         let export = tracked.exported(json!({})).await;
         assert_eq!(counts(&export), json!({"created": 0, "updated": 1, "skipped": 3, "failed": 1}), "{export}");
-        assert_eq!((&item(&export, &stories[0])["status"], &item(&export, &stories[0])["version"]), (&json!("UPDATED"), &tracked.stories().await[0]["version"]));
+        assert_eq!(
+            (&item(&export, &stories[0])["status"], &item(&export, &stories[0])["version"]),
+            (&json!("UPDATED"), &tracked.stories().await[0]["version"])
+        );
         let noted = item(&export, &stories[1]);
         assert_eq!((&noted["status"], &noted["errorCode"]), (&json!("SKIPPED_UNCHANGED"), &json!("IssueEdited")));
         let kept = item(&export, &stories[2]);

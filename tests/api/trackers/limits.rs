@@ -9,7 +9,10 @@ use super::{Tracked, TrackerWorld, counts, item};
 on_both! {
     async fn a_limit_is_waited_for_as_long_as_the_tracker_says(world: TrackerWorld) {
         let tracked = Tracked::with_stories(world.server, world.jira.site(json!({})).await, 60).await;
-        let limit = json!({"operation": "createIssues", "kind": "rateLimit", "reason": "jira-quota-tenant-based", "retryAfter": 5, "count": 1, "skip": 1});
+        let limit = json!({
+            "operation": "createIssues", "kind": "rateLimit", "reason": "jira-quota-tenant-based", "retryAfter": 5,
+            "count": 1, "skip": 1,
+        });
         tracked.site.post("faults", limit).await;
         let begun = Instant::now();
         let id = tracked.export(json!({})).await.is(202).text_of("id");
@@ -32,7 +35,9 @@ on_both! {
         for (index, story) in stories.iter().enumerate() {
             tracked.edit(story, &format!("Changed {index}")).await;
         }
-        let limit = json!({"operation": "editIssue", "kind": "rateLimit", "reason": "jira-per-issue-on-write", "retryAfter": 4, "count": 1});
+        let limit = json!({
+            "operation": "editIssue", "kind": "rateLimit", "reason": "jira-per-issue-on-write", "retryAfter": 4, "count": 1,
+        });
         tracked.site.post("faults", limit).await;
         let id = tracked.export(json!({})).await.is(202).text_of("id");
         let waiting = tracked.until(&id, Duration::from_secs(20), |export| !export["waitingUntil"].is_null()).await;

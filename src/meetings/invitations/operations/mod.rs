@@ -11,8 +11,9 @@ pub use sending::{resend, revoke};
 use actors::ids::Id;
 use actors::meeting::{Meeting, MeetingStatus};
 
+use super::bodies::Filter;
 use super::model::MeetingInvitation;
-use super::store::{self, Filter};
+use super::store;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;

@@ -7,12 +7,12 @@ use actors::language::Language;
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 
+use super::super::bodies::AddProjectMember;
 use super::super::emails;
 use super::super::model::{
     self, InvitationStatus, InvitationToProject, JoinedProject, Member, MemberChanged, MemberViewer, ProjectInvitation,
     ProjectInvitationPreview, ProjectMember, State,
 };
-use super::super::routes::AddProjectMember;
 use super::super::store::{self, invitations};
 use super::{acting, locked, record_change, settle};
 use crate::access::one_time::OneTimeToken;
@@ -215,7 +215,8 @@ pub async fn preview(state: &Projects, token: &OneTimeToken) -> Result<ProjectIn
 ///
 /// # Errors
 /// 404 for an unknown token; 403 for an account with another address; 410 for an invitation that can no longer be
-/// accepted, or that was accepted by a user who is no longer a member; 409 in an archived project, and in one that has as many members as it may have.
+/// accepted, or that was accepted by a user who is no longer a member; 409 in an archived project, and in one that has
+/// as many members as it may have.
 pub async fn accept(
     state: &Projects,
     caller: Caller,

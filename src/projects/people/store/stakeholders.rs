@@ -11,22 +11,16 @@ use actors::time::Time;
 use diesel::dsl::{exists, not};
 use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
 
+use super::super::bodies::StakeholderFilter;
 use super::super::model::{Stakeholder, StakeholderOrigin};
 use crate::access::role::ProjectRole;
 use crate::db::schema::{meetings, members, participants, review_invitations, sessions, users};
 use crate::db::{Conn, DbError, RunQueryDsl, contains, is_found, page_of};
 use crate::http::envelope::List;
-use crate::http::list::{Listing, Search};
+use crate::http::list::Listing;
 use crate::http::page::PageQuery;
 
-/// The filter of the list of stakeholders.
-#[derive(Debug, Clone)]
-pub struct Filter {
-    pub origin: Option<StakeholderOrigin>,
-    pub search: Option<Search>,
-}
-
-impl Filter {
+impl StakeholderFilter {
     fn wants(&self, origin: StakeholderOrigin) -> bool {
         self.origin.is_none_or(|wanted| wanted == origin)
     }
@@ -36,7 +30,7 @@ impl Filter {
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    Listing { filter, page }: Listing<Filter>,
+    Listing { filter, page }: Listing<StakeholderFilter>,
 ) -> Result<List<Stakeholder>, DbError> {
     let mut found = Vec::new();
     let mut total = 0;
@@ -65,7 +59,7 @@ type MemberRow = (Id<Stakeholder>, Id<User>, String, String);
 async fn with_role(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    filter: &Filter,
+    filter: &StakeholderFilter,
     page: PageQuery,
 ) -> Result<(Vec<Stakeholder>, i64), DbError> {
     let listed = members::table
@@ -107,7 +101,7 @@ diesel::alias!(review_invitations as first_accepted: FirstAccepted);
 async fn reviewers(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    filter: &Filter,
+    filter: &StakeholderFilter,
     page: PageQuery,
 ) -> Result<(Vec<Stakeholder>, i64), DbError> {
     use review_invitations as r;
@@ -166,7 +160,7 @@ diesel::alias!(participants as earlier: Earlier, meetings as of_earlier: OfEarli
 async fn guests(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    filter: &Filter,
+    filter: &StakeholderFilter,
     page: PageQuery,
 ) -> Result<(Vec<Stakeholder>, i64), DbError> {
     let listed = participants::table

@@ -2,7 +2,9 @@
 
 use actors::time::Time;
 
-use super::super::model::{ProjectReviewAccess, ProjectReviewAccessStatus, ReviewInvitation, ReviewInvitationPreview};
+use super::super::model::{
+    ACCESS_PURPOSE, ProjectReviewAccess, ProjectReviewAccessStatus, ReviewInvitation, ReviewInvitationPreview,
+};
 use super::super::store::{self, ReviewTokenLookup};
 use super::PURPOSE;
 use crate::access::one_time::OneTimeToken;
@@ -13,7 +15,6 @@ use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects;
 use crate::projects::model::Project;
-use crate::reviews::access;
 use crate::reviews::state::Reviews;
 
 /// Returns what an invitation is for. Changes nothing.
@@ -51,7 +52,7 @@ pub async fn accept(
 ) -> Result<ProjectReviewAccess, ApiError> {
     let (hash, now) = (hash_of(state, token)?, state.now());
     let review_token = OneTimeToken::generate()?;
-    let access_hash = review_token.stored_hash(&state.secret, access::PURPOSE)?;
+    let access_hash = review_token.stored_hash(&state.secret, ACCESS_PURPOSE)?;
     let written = state.db.write(move |conn| {
         Box::pin(async move {
             let (invitation, project) = open(conn, &hash, now).await?;

@@ -14,11 +14,12 @@ use actors::time::Time;
 use uuid::Uuid;
 
 use self::sending::ReviewMails;
+use super::bodies::Filter;
 use super::model::{
     InvitedReviewer, ProjectReviewInvitation, ProjectReviewInvitationStatus, ProjectReviewPermission, ReviewInvitation,
     State, USUAL,
 };
-use super::store::{self, Filter};
+use super::store;
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
 use crate::accounts;

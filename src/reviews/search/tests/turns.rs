@@ -250,8 +250,9 @@ async fn a_change_between_turns_is_indexed(is_note_late: bool) {
         let segment = "'segment' || i || ' ' || replace('................................................', '.', 'many words said there ')";
         run(&db, &format!(
             "INSERT INTO recordings (id, meeting_id, upload_mode, mime_type, basis, status, repairable, next_chunk, chunk_count, \
-             received_bytes, upload, pauses, lacking, started_by_id, started_at) SELECT {{id}}, meetings.id, 'CHUNKED', 'audio/wav', 'LIVE', \
-             'READY', {{no}}, 0, 0, 0, 0, '[]', '', created_by_id, {{old}} FROM meetings; \
+             received_bytes, upload, pauses, lacking, started_by_id, started_at) \
+             SELECT {{id}}, meetings.id, 'CHUNKED', 'audio/wav', 'LIVE', 'READY', {{no}}, 0, 0, 0, 0, '[]', '', \
+               created_by_id, {{old}} FROM meetings; \
              INSERT INTO transcripts (id, recording_id, number, status, engine, model, done_ms, segment_count, crashes, created_at) \
              SELECT {{id}}, recordings.id, 1, 'READY', 'e', 'm', 0, 1700, 0, {{old}} FROM recordings; \
              WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1699) \

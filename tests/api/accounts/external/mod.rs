@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::support::browser::Browser;
-use crate::support::client::Request;
-use crate::support::parts::Part;
+use crate::support::client::{Request, plain_http};
+use crate::support::node_program::NodeProgram;
 use crate::support::server::APP_URL;
 use crate::support::{Server, ServerSetup};
 
@@ -28,7 +28,7 @@ fn redirect_uri() -> String {
 
 /// An OpenID provider and a server that is configured for it.
 struct Google {
-    provider: Part,
+    provider: NodeProgram,
     server: Server,
 }
 
@@ -42,12 +42,12 @@ impl Google {
             ("CLIENT_ID", CLIENT_ID),
             ("CLIENT_SECRET", CLIENT_SECRET),
         ];
-        let provider = Part::start(program, &settings)?;
+        let provider = NodeProgram::start(program, &settings)?;
         let server = Self::serve(setup, &provider);
         Some(Self { provider, server })
     }
 
-    fn serve(setup: &ServerSetup, provider: &Part) -> Server {
+    fn serve(setup: &ServerSetup, provider: &NodeProgram) -> Server {
         let issuer = provider.announced["issuer"].as_str().unwrap();
         let discovery = format!("{issuer}/.well-known/openid-configuration");
         setup.start(&[
@@ -92,8 +92,7 @@ impl Google {
     /// Posts to a control path of the provider. Panics unless it succeeds.
     async fn control(&self, path: &str, what: &Value) {
         let url = format!("http://127.0.0.1:{}{path}", self.provider.port("http"));
-        let answer =
-            reqwest::Client::builder().no_proxy().build().unwrap().post(url).body(what.to_string()).send().await;
+        let answer = plain_http().build().unwrap().post(url).body(what.to_string()).send().await;
         assert!(answer.unwrap().status().is_success());
     }
 }

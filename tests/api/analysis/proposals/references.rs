@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use colloquy::analysis::results::model::WorkflowStatus;
+use colloquy::analysis::items::model::WorkflowStatus;
 use serde_json::{Value, json};
 
 use super::*;

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::super::text_of;
 use super::*;
-use crate::support::{Kind, ServerSetup, World};
+use crate::support::full::rounds;
+use crate::support::{ServerSetup, World};
 
 on_both! {
     async fn until_somebody_reviews_an_item_runs_propose_nothing(world: World) {
@@ -100,7 +101,7 @@ on_both! {
                 let ProjectItem::Requirement(mut one) = item else { panic!("{item:?}") };
                 one.statement = "Searches are quick.".to_owned();
                 one.version += 1;
-                one.revision_source = colloquy::analysis::results::model::RevisionSource::HumanEdited;
+                one.revision_source = colloquy::analysis::items::model::RevisionSource::HumanEdited;
                 ProjectItem::Requirement(one)
             })
             .await;
@@ -154,7 +155,7 @@ on_both! {
 
     /// Thousands of proposals are drafted in portions, which nobody sees; a server that is killed meanwhile publishes them once.
     async fn a_run_that_is_killed_while_it_drafts_proposes_everything_once(setup: ServerSetup) {
-        let (sentences, kills) = if setup.kind == Kind::Sqlite { (3_000, 3) } else { (3_000, 2) };
+        let (sentences, kills) = (rounds(1_500, 3_000), rounds(2, 3));
         let mut server = setup.start(&[]);
         let mut analysed = Analysed::new(&server, &document(&[SEARCH])).await;
         analysed.approve(&server, SEARCH).await;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{DASHBOARD, Review, accept, analysed, ask, feedback_of, link};
-use crate::profile::deletion::delete;
+use crate::accounts::profile::deletion::delete;
 use crate::support::{Role, ServerSetup, World, outbox};
 
 on_both! {

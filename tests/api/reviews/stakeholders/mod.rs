@@ -1,10 +1,8 @@
-//! Tests reviews by stakeholders: invitations, accesses, what they see, and their feedback.
+//! Tests what stakeholders without an account may do and until when, and what the tests of their invitations, their dashboard and
+//! their feedback share.
 
 mod access;
-mod dashboard;
 mod deletion;
-mod feedback;
-mod invitations;
 
 use std::time::Duration;
 

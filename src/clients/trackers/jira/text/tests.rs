@@ -1,6 +1,7 @@
 //! Tests of what is rendered in any markup.
 
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 
 use super::super::super::{IssueBlock, IssueDraft};
 use super::super::dialect::JiraDialect;
@@ -79,6 +80,12 @@ fn an_empty_title_is_refused() {
 }
 
 proptest! {
+    // Inputs that failed once are kept beside this file and tried first.
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        ..ProptestConfig::default()
+    })]
+
     #[test]
     fn a_summary_is_one_line_of_at_most_255(title in any::<String>(), times in 1_usize..20) {
         let summary = summary(&title.repeat(times));

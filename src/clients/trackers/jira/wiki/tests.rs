@@ -1,6 +1,7 @@
 //! Tests of the wiki markup.
 
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 
 use super::super::super::IssueBlock;
 use super::{encoded, escaped, markup};
@@ -70,6 +71,12 @@ fn read(escaped: &str) -> String {
 }
 
 proptest! {
+    // Inputs that failed once are kept beside this file and tried first.
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        ..ProptestConfig::default()
+    })]
+
     #[test]
     fn an_escaped_line_shows_the_line(line in "[^\u{1}\r\n]*") {
         prop_assert_eq!(read(&escaped(&line)), line);

@@ -1,0 +1,34 @@
+//! What a file has and is not used, as a list that a file cannot make long.
+
+use super::fault::{LONGEST_PLACE, LONGEST_REASON, cut};
+use super::imported::NotUnderstood;
+
+/// How many notes are listed; the others are counted.
+pub const MOST_NOTES: usize = 1_000;
+
+#[derive(Default)]
+pub(super) struct NoteList {
+    listed: Vec<NotUnderstood>,
+    more: usize,
+}
+
+impl NoteList {
+    /// Those that a reader left.
+    pub(super) fn of(listed: &[NotUnderstood], more: usize) -> Self {
+        Self { listed: listed.to_vec(), more }
+    }
+
+    pub(super) fn add(&mut self, place: &str, reason: &str) {
+        if self.listed.len() >= MOST_NOTES {
+            self.more += 1;
+            return;
+        }
+        let (place, reason) = (cut(place, LONGEST_PLACE).into_owned(), cut(reason, LONGEST_REASON).into_owned());
+        self.listed.push(NotUnderstood { place, reason });
+    }
+
+    /// The notes, and how many there are beyond those.
+    pub(super) fn into_parts(self) -> (Vec<NotUnderstood>, usize) {
+        (self.listed, self.more)
+    }
+}

@@ -1,0 +1,16 @@
+//! The query of the dashboard.
+
+use actors::ids::Id;
+use actors::run::Run;
+
+use super::filter::DashboardFilter;
+use crate::http::input::Query;
+
+/// Which run's dashboard, and which of its items.
+#[derive(Query)]
+pub struct DashboardQuery {
+    /// A run; without it, the newest one that is COMPLETED or PARTIAL.
+    pub run_id: Option<Id<Run>>,
+    #[query(flatten)]
+    pub filter: DashboardFilter,
+}

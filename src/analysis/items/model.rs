@@ -1,0 +1,331 @@
+//! Response types of a project's items and of a run's other findings.
+
+use actors::ids::Id;
+use actors::run::Run;
+use actors::time::Time;
+use chrono::NaiveDate;
+use pipeline::SourceKind;
+use pipeline::result::{
+    Citation, EarsPattern, ItemKind, Priority, QualityCategory, QualityIssue, RequirementType, Severity,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::clients::trackers::model::TrackerIssueState;
+use crate::http::enumeration::{Enumeration, wire_enum};
+
+impl Enumeration for ItemKind {}
+impl Enumeration for RequirementType {}
+impl Enumeration for Priority {}
+impl Enumeration for QualityCategory {}
+
+wire_enum! {
+    /// The review status of an item.
+    pub enum WorkflowStatus {
+        NeedsReview,
+        Approved,
+        Rejected,
+    }
+}
+
+wire_enum! {
+    /// Who last wrote the text of an item.
+    pub enum RevisionSource {
+        AiGenerated,
+        HumanEdited,
+        AiRegenerated,
+    }
+}
+
+/// Where an item comes from. The quote occurs verbatim in the source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceReference {
+    pub kind: SourceKind,
+    /// The document; null for a recording.
+    #[schema(required)]
+    pub document_id: Option<Uuid>,
+    /// The recording; null for a document.
+    #[schema(required)]
+    pub recording_id: Option<Uuid>,
+    /// The words of the source, verbatim.
+    pub quote: String,
+    /// The page that the quote begins on, from 1; null for a source without pages.
+    #[schema(required)]
+    pub page: Option<u32>,
+    /// The headings above the quote, outermost first.
+    #[schema(required)]
+    pub section: Option<String>,
+    /// In Unicode scalar values of the text that getDocumentText returns; the end is exclusive.
+    pub start_offset: usize,
+    /// End of the quote in Unicode scalar values, exclusive; see `startOffset`.
+    pub end_offset: usize,
+    /// Start in milliseconds since the beginning of the recording; null for a document.
+    #[schema(required)]
+    pub start_ms: Option<u64>,
+    /// End in milliseconds since the beginning of the recording; null for a document.
+    #[schema(required)]
+    pub end_ms: Option<u64>,
+    /// Who says it; null for a document or an unknown speaker.
+    #[schema(required)]
+    pub speaker: Option<String>,
+}
+
+/// A requirement, with the places in the sources that it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Requirement {
+    pub id: Uuid,
+    #[schema(example = "REQ-001")]
+    pub code: String,
+    #[serde(rename = "type")]
+    pub kind: RequirementType,
+    /// For NON_FUNCTIONAL requirements: a quality characteristic of ISO/IEC 25010.
+    #[schema(required)]
+    pub category: Option<QualityCategory>,
+    pub title: String,
+    pub statement: String,
+    pub priority: Priority,
+    /// Confidence of the engine, 0–1.
+    #[schema(minimum = 0, maximum = 1)]
+    pub confidence: f64,
+    pub workflow_status: WorkflowStatus,
+    pub quality_issues: Vec<QualityIssue>,
+    pub sources: Vec<SourceReference>,
+    /// Another requirement with nearly the same statement.
+    #[schema(required)]
+    pub duplicate_of: Option<Uuid>,
+    /// Requirements that contradict this one.
+    pub conflicts_with: Vec<Uuid>,
+    pub version: i64,
+    pub revision_source: RevisionSource,
+    pub suspect: bool,
+    pub run_id: Id<Run>,
+    pub created_at: Time,
+    pub updated_at: Time,
+    /// The pattern of EARS that it is written in; null where it has none.
+    #[serde(default)]
+    #[schema(required)]
+    pub pattern: Option<EarsPattern>,
+    /// What the analysis wrote first, once a person or a later analysis has changed it; null before.
+    #[serde(default)]
+    #[schema(required)]
+    pub original: Option<RequirementText>,
+    /// `YYYY-MM-DD`, while its review is put off until then.
+    #[serde(default)]
+    #[schema(required)]
+    pub deferred_until: Option<NaiveDate>,
+}
+
+/// The content of a requirement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RequirementText {
+    pub title: String,
+    pub statement: String,
+    #[serde(rename = "type")]
+    pub kind: RequirementType,
+    #[schema(required)]
+    pub category: Option<QualityCategory>,
+    pub priority: Priority,
+}
+
+impl Requirement {
+    /// What the analysis wrote first.
+    #[must_use]
+    pub fn first_text(&self) -> RequirementText {
+        self.original.clone().unwrap_or_else(|| RequirementText {
+            title: self.title.clone(),
+            statement: self.statement.clone(),
+            kind: self.kind,
+            category: self.category,
+            priority: self.priority,
+        })
+    }
+}
+
+/// A condition under which a user story counts as done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AcceptanceCriterion {
+    pub id: Uuid,
+    #[schema(example = "AC-001")]
+    pub code: String,
+    pub text: String,
+    #[schema(required)]
+    pub given: Option<String>,
+    #[schema(required)]
+    pub when: Option<String>,
+    #[schema(required)]
+    pub then: Option<String>,
+}
+
+/// The issue of a user story in the issue tracker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TrackerIssue {
+    /// The issue's key at the tracker, such as `CLINIC-7`.
+    pub key: String,
+    /// The issue's page at the tracker.
+    pub url: String,
+    /// How far the work on it is, as the tracker said last; null if it is not known yet, or the issue is gone.
+    #[serde(default)]
+    #[schema(required)]
+    pub state: Option<TrackerIssueState>,
+}
+
+/// A user story, with the places in the sources that it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserStory {
+    pub id: Uuid,
+    #[schema(example = "US-001")]
+    pub code: String,
+    pub requirement_ids: Vec<Uuid>,
+    pub title: String,
+    /// Null when the source names no role; roles are never invented.
+    #[schema(required)]
+    pub role: Option<String>,
+    pub goal: String,
+    #[schema(required)]
+    pub benefit: Option<String>,
+    pub description: String,
+    pub priority: Priority,
+    pub acceptance_criteria: Vec<AcceptanceCriterion>,
+    pub workflow_status: WorkflowStatus,
+    /// Quality score, 0–1.
+    #[schema(minimum = 0, maximum = 1)]
+    pub quality_score: f64,
+    pub quality_issues: Vec<QualityIssue>,
+    pub sources: Vec<SourceReference>,
+    pub version: i64,
+    pub revision_source: RevisionSource,
+    pub suspect: bool,
+    #[schema(required)]
+    pub tracker_issue: Option<TrackerIssue>,
+    pub run_id: Id<Run>,
+    pub created_at: Time,
+    pub updated_at: Time,
+    /// What the analysis wrote first, once a person or a later analysis has changed it; null before.
+    #[serde(default)]
+    #[schema(required)]
+    pub original: Option<Box<UserStoryText>>,
+    /// `YYYY-MM-DD`, while its review is put off until then.
+    #[serde(default)]
+    #[schema(required)]
+    pub deferred_until: Option<NaiveDate>,
+}
+
+/// The content of a user story.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserStoryText {
+    pub title: String,
+    #[schema(required)]
+    pub role: Option<String>,
+    pub goal: String,
+    #[schema(required)]
+    pub benefit: Option<String>,
+    pub description: String,
+    pub priority: Priority,
+    pub acceptance_criteria: Vec<AcceptanceCriterion>,
+}
+
+impl UserStory {
+    /// What the analysis wrote first.
+    #[must_use]
+    pub fn first_text(&self) -> Box<UserStoryText> {
+        let own = || UserStoryText {
+            title: self.title.clone(),
+            role: self.role.clone(),
+            goal: self.goal.clone(),
+            benefit: self.benefit.clone(),
+            description: self.description.clone(),
+            priority: self.priority,
+            acceptance_criteria: self.acceptance_criteria.clone(),
+        };
+        self.original.clone().unwrap_or_else(|| Box::new(own()))
+    }
+}
+
+/// Something that may go wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Risk {
+    pub id: Uuid,
+    #[schema(example = "RISK-001")]
+    pub code: String,
+    pub title: String,
+    pub description: String,
+    pub severity: Severity,
+    pub likelihood: Severity,
+    #[schema(required)]
+    pub mitigation: Option<String>,
+    pub sources: Vec<SourceReference>,
+}
+
+/// Something that the sources leave open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenQuestion {
+    pub id: Uuid,
+    #[schema(example = "Q-001")]
+    pub code: String,
+    pub question: String,
+    /// Why the question counts as open.
+    pub why: String,
+    #[schema(required)]
+    pub raised_by: Option<String>,
+    pub sources: Vec<SourceReference>,
+}
+
+/// Something that somebody has to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ActionItem {
+    pub id: Uuid,
+    #[schema(example = "ACT-001")]
+    pub code: String,
+    pub text: String,
+    #[schema(required)]
+    pub assignee: Option<String>,
+    /// `YYYY-MM-DD`; null unless the source gives a complete date.
+    #[schema(required)]
+    pub due_date: Option<String>,
+    pub sources: Vec<SourceReference>,
+}
+
+/// Something that was decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    pub id: Uuid,
+    #[schema(example = "DEC-001")]
+    pub code: String,
+    pub text: String,
+    pub sources: Vec<SourceReference>,
+}
+
+impl From<Citation> for SourceReference {
+    fn from(source: Citation) -> Self {
+        let id = source.source_id.parse().ok();
+        let (document_id, recording_id) = match source.kind {
+            SourceKind::Document => (id, None),
+            SourceKind::Recording => (None, id),
+        };
+        Self {
+            kind: source.kind,
+            document_id,
+            recording_id,
+            quote: source.quote,
+            page: source.page,
+            section: source.section,
+            start_offset: source.start_offset,
+            end_offset: source.end_offset,
+            start_ms: source.start_ms,
+            end_ms: source.end_ms,
+            speaker: source.speaker,
+        }
+    }
+}
