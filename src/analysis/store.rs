@@ -2,6 +2,7 @@
 
 pub mod answers;
 
+use actors::time::Time;
 use std::time::Duration;
 
 use actors::ids::{self, AiJob, Id, User};

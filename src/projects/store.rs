@@ -2,6 +2,7 @@
 
 pub mod deletion;
 
+use super::model::ProjectStatus;
 use std::collections::HashMap;
 
 use actors::ids::{self, Id, Member, User};

@@ -23,7 +23,6 @@ use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::items::project_item::ReferenceKind;
 use crate::analysis::items::store::FoundKeys;
-use crate::analysis::items::store::Kind;
 use crate::analysis::items::store::change as store;
 use crate::analysis::trail::difference::{change_the_demand, differences};
 use crate::analysis::trail::model::{ApprovalAction, Decider, ItemDecision};

@@ -9,7 +9,6 @@ use uuid::Uuid;
 use super::item_changed;
 use crate::analysis::items::model::TrackerIssue;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::store::Kind;
 use crate::analysis::items::store::change;
 use crate::db::{Conn, DbError};
 

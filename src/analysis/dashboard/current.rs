@@ -22,7 +22,6 @@ use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::items::model::Requirement;
 use crate::analysis::items::model::UserStory;
 use crate::analysis::items::spooled::SpooledItems;
-use crate::analysis::items::store::Kind;
 use crate::http::error::ApiError;
 
 /// A stored result with the items that changed since.

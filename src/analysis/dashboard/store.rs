@@ -28,8 +28,8 @@ pub async fn result(conn: &mut Conn, run_id: Id<Run>) -> Result<Option<StoredRes
         .optional()?;
     Ok(found.map(|(bytes, generated_at, composed_at)| StoredResult {
         bytes: bytes_of(bytes),
-        generated_at: generated_at.0,
-        composed_at: composed_at.unwrap_or(generated_at).0,
+        generated_at,
+        composed_at: composed_at.unwrap_or(generated_at),
     }))
 }
 

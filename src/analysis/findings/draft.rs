@@ -20,7 +20,7 @@ use super::store::DraftItem;
 use super::store::ResultsDraft;
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::store::{self as stored, Facts, FoundKeys, Item, Kind};
+use crate::analysis::items::store::{self as stored, Facts, FoundKeys, Item};
 use crate::analysis::proposals::drafting::{self, ReviewedProject};
 use crate::analysis::proposals::model::ProposalKind;
 use crate::analysis::proposals::planning::{self, Fate, FoundText, KindPlan};

@@ -13,7 +13,6 @@ use crate::analysis::items::model::RevisionSource;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::items::store::FoundKeys;
 use crate::analysis::items::store::Item;
-use crate::analysis::items::store::Kind;
 use crate::analysis::items::store::item_of;
 use crate::analysis::proposals::model::{Proposal, ProposalKind};
 use crate::analysis::proposals::planning::{Fate, KindPlan, KnownItem};

@@ -26,7 +26,6 @@ use uuid::Uuid;
 use super::store as results;
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::items::model::{Requirement, RevisionSource, SourceReference, UserStory, WorkflowStatus};
-use crate::analysis::items::store::Kind;
 use crate::analysis::items::store::quoting::{self as store, QuotingItem};
 use crate::analysis::proposals::store::quoting::{self as proposals, QuotingProposal};
 use crate::analysis::state::Analysis;

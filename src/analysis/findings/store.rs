@@ -9,10 +9,11 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
     QueryDsl, TextExpressionMethods,
 };
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use crate::analysis::items::model::WorkflowStatus;
-use crate::analysis::items::store::{Facts, FoundKeys, Kind};
+use crate::analysis::items::store::{Facts, FoundKeys};
 use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results, runs};
 use crate::db::{Conn, DbError, RunQueryDsl, many};
 

@@ -19,7 +19,6 @@ use uuid::Uuid;
 use super::model::ImportReport;
 use super::planning::{ImportGround, ImportPlan, MOST_PROPOSED_BYTES};
 use crate::analysis::proposals::store::drafts::ProposalDraft;
-use pipeline::result::ItemKind;
 
 /// The most that the child writes: JSON within JSON is longer than the text.
 pub const MOST_ANSWER_BYTES: u64 = 2 * MOST_PROPOSED_BYTES as u64 + 64 * 1024 * 1024;

@@ -9,7 +9,6 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::http::enumeration::wire_enum;
-use pipeline::result::ItemKind;
 
 wire_enum! {
     /// The format of a file that is imported.

@@ -18,9 +18,7 @@ use super::child::VERB;
 use super::exchange::{DraftLine, PlanReply, read_line};
 use super::model::{ImportFormat, ImportReport};
 use crate::analysis::items::item_of;
-use crate::analysis::items::store::Kind;
 use crate::analysis::proposals::model::ProposalKind;
-use pipeline::result::ItemKind;
 
 /// Maximum address space of the child, in MiB. The largest files within the bounds take most of it.
 const MEMORY_MIB: u64 = 1024;

@@ -17,13 +17,11 @@ use uuid::Uuid;
 use super::model::{ImportNote, ImportReport, MissingItem};
 use super::wording::{LinkedRequirements, changed_requirement, changed_story, new_requirement, new_story};
 use crate::analysis::exports::specification::{requirement_entry, user_story_entry};
-use crate::analysis::items::Kind;
 use crate::analysis::items::content_key::content_key;
 use crate::analysis::items::item_of;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::proposals::model::ProposalKind;
 use crate::analysis::proposals::store::drafts::ProposalDraft;
-use pipeline::result::ItemKind;
 
 /// The most proposals that an import makes: as many as a run has items.
 const MOST_PROPOSALS: usize = 20_000;

@@ -19,7 +19,6 @@ use super::model::{ImportCompleted, ImportReport, ImportStatus, ItemImport};
 use super::planner::{ImportPlanner, PlannedImport, Unplanned};
 use super::store::{self, StoredImport};
 use crate::analysis::dashboard::operations as dashboards;
-use crate::analysis::items::store::Kind;
 use crate::analysis::items::store::spooling::items_bytes;
 use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, ReservedMemory};
 use crate::analysis::proposals::store::drafts::{Drafter, forget_page_of_import, insert_drafts, publish_import};
@@ -29,7 +28,6 @@ use crate::db::{Conn, DbError, events};
 use crate::jobs::{Handler, Job, JobError, JobOutcome, JobPayload, Turns};
 use crate::projects;
 use crate::projects::events::topic;
-use pipeline::result::ItemKind;
 
 /// Reads the file of an import.
 #[derive(Serialize, Deserialize)]

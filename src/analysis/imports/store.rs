@@ -11,7 +11,6 @@ use pipeline::result::ItemKind;
 use super::model::ImportFormat;
 use super::model::ImportStatus;
 use super::model::ItemImport;
-use crate::analysis::items::store::Kind;
 use crate::db::schema::item_imports as table;
 use crate::db::schema::items;
 use crate::db::sweep::Retention;

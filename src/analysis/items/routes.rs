@@ -3,7 +3,6 @@
 use super::bodies::{Filter, RequirementFilter};
 use super::model::{Requirement, UserStory};
 use super::operations;
-use super::store::Kind;
 use crate::access::policy::Member;
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
@@ -13,6 +12,7 @@ use crate::http::error::ApiError;
 use crate::http::input::{ValidQuery, WithShare};
 use crate::http::list::Listing;
 use crate::projects::model::Project;
+use pipeline::result::ItemKind;
 
 pub async fn requirements(
     request: Authorized<Member<Project>, WithShare<ValidQuery<Listing<RequirementFilter>>>>,

@@ -19,7 +19,6 @@ use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::items::store as results;
 use crate::analysis::items::store::Item;
-use crate::analysis::items::store::Kind;
 use crate::db::{Db, DbError};
 
 /// How many rows are read at once.

@@ -9,9 +9,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::analysis::items::project_item::ProjectItem;
-use crate::http::enumeration::Enumeration;
 use crate::http::enumeration::wire_enum;
-use pipeline::result::ItemKind;
 
 wire_enum! {
     /// What is proposed for an item.

@@ -14,7 +14,6 @@ use crate::http::input::{Empty, ValidQuery, WithShare};
 use crate::http::list::Listing;
 use crate::http::version::IfMatch;
 use crate::projects::model::Project;
-use pipeline::result::ItemKind;
 
 pub async fn list(
     request: Authorized<Member<Project>, WithShare<ValidQuery<Listing<Filter>>>>,

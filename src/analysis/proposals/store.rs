@@ -21,7 +21,6 @@ use super::model::Proposal;
 use super::model::ProposalKind;
 use super::model::ProposalStatus;
 use crate::analysis::items::project_item::ReferenceKind;
-use crate::analysis::items::store::Kind;
 use crate::analysis::items::store::item_of;
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, coalesce, is_wanted, octet_length, page_by_bytes};
@@ -29,7 +28,6 @@ use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::http::page::PageQuery;
-use pipeline::result::ItemKind;
 
 /// The status of a proposal whose run is not complete: nobody sees it.
 const DRAFT: &str = "DRAFT";

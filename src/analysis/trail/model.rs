@@ -12,7 +12,6 @@ use super::difference::FieldChange;
 use crate::analysis::items::model::WorkflowStatus;
 use crate::http::enumeration::wire_enum;
 use crate::http::input::Query;
-use pipeline::result::ItemKind;
 
 wire_enum! {
     /// What was done to an item.

@@ -12,7 +12,6 @@ use super::difference::FieldChange;
 use super::model::{ApprovalAction, ApprovalActor, ApprovalEvent, PrintedSignature, RejectionReason, Signature};
 use crate::accounts::model::DELETED_NAME;
 use crate::analysis::items::model::WorkflowStatus;
-use pipeline::result::ItemKind;
 
 /// What stands before the first event.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";

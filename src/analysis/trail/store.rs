@@ -21,7 +21,6 @@ use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::http::page::PageQuery;
-use pipeline::result::ItemKind;
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = approval_events)]

@@ -3,6 +3,7 @@
 pub mod deletion;
 pub mod outdated;
 
+use super::model::InviteeType;
 use actors::ids::{self, Id, User};
 use actors::meeting::{Meeting, MeetingRole};
 use actors::time::Time;

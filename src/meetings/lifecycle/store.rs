@@ -2,6 +2,7 @@
 
 use actors::ids::{self, Id, User};
 use actors::meeting::Meeting;
+use actors::meeting::MeetingStatus;
 use actors::meeting::RecordingStatus;
 use actors::time::Time;
 use diesel::{ExpressionMethods, QueryDsl, Queryable, Selectable};
@@ -12,7 +13,7 @@ use crate::db::{Columns, Conn, DbError, RunQueryDsl, contains, is_found, is_want
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::meetings::model::{MeetingListItem, MeetingView, join_url};
-use crate::meetings::store::{broken, participants, recordings};
+use crate::meetings::store::{participants, recordings};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = meetings)]

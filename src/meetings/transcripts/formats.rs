@@ -2,7 +2,6 @@
 
 use actix_web::http::header::{ContentDisposition, DispositionParam, DispositionType};
 use actix_web::{HttpRequest, HttpResponse};
-use utoipa::ToSchema;
 
 use super::model::{Transcript, TranscriptSegment};
 use crate::http::answer::{Answer, AnswerDescribed, CountedAnswer, FileSchema};

@@ -24,7 +24,6 @@ use uuid::Uuid;
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
 use crate::analysis;
-use crate::analysis::items::Kind;
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;

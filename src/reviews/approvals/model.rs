@@ -2,7 +2,6 @@
 
 use actors::time::Time;
 use chrono::{Days, NaiveDate};
-use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -12,7 +12,6 @@ use crate::access::principal::Caller;
 use crate::accounts::profile::proof;
 use crate::analysis;
 use crate::analysis::changes::ItemChanges;
-use crate::analysis::items::Kind;
 use crate::analysis::items::edits::RequirementEdit;
 use crate::analysis::items::edits::StoryEdit;
 use crate::analysis::items::model::WorkflowStatus;

@@ -21,7 +21,6 @@ use super::model::ReviewComment;
 use super::operations::{Signs, begin, find_to_change};
 use crate::access::principal::Caller;
 use crate::analysis;
-use crate::analysis::items::Kind;
 use crate::analysis::items::edits::CriterionText;
 use crate::analysis::items::edits::renumbered;
 use crate::analysis::items::edits::revised;

@@ -32,7 +32,6 @@ use crate::http::list::Listing;
 use crate::http::version::IfMatch;
 use crate::projects::model::Project;
 use crate::reviews::state::Reviews;
-use pipeline::result::ItemKind;
 
 async fn verdict(state: &Reviews, caller: Caller, body: UpdateItemStatus) -> Result<StatusDecision, ApiError> {
     let UpdateItemStatus { workflow_status, comment, reason_code, deferred_until, signature } = body;

@@ -17,8 +17,6 @@ use super::store;
 use crate::access::principal::Caller;
 use crate::accounts;
 use crate::analysis::items::operations as results;
-use crate::analysis::items::operations::Kind;
-use crate::analysis::results::operations as results;
 use crate::db::{Conn, DbError, events, rate_limits};
 use crate::http::call_limits::rate;
 use crate::http::code::Code;

@@ -1,5 +1,7 @@
 //! Feedback as rows.
 
+use crate::reviews::feedback::model::StakeholderFeedbackStatus;
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use diesel::sql_types::Bool;

@@ -1,5 +1,6 @@
 //! Invitations to review a project as rows. Of tokens, only the hashes are stored.
 
+use super::model::ProjectReviewPermission;
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};

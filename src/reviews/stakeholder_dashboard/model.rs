@@ -8,7 +8,7 @@ use actors::time::Time;
 use pipeline::result::{
     EarsPattern, Metrics, Priority, Quality, QualityCategory, QualityIssue, RequirementType, Severity, Summary,
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 use uuid::Uuid;
 

@@ -9,7 +9,6 @@ use tokio::task::spawn_blocking;
 
 use super::matrix::{MOST_COVERED, Untraced, matrix};
 use super::model::TraceMatrix;
-use crate::analysis::items::Kind;
 use crate::analysis::items::spooled::SpooledItems;
 use crate::analysis::items::spooling::all_items;
 use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};

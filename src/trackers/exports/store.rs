@@ -10,7 +10,6 @@ use super::model::{
     ExportOptions, ItemOutcome, TrackerExport, TrackerExportItem, TrackerExportItemStatus, TrackerExportStatus,
     estimate,
 };
-use crate::analysis::items::Kind;
 use crate::analysis::items::item_of;
 use crate::analysis::items::model::UserStory;
 use crate::analysis::items::model::WorkflowStatus;

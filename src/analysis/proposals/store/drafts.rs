@@ -14,7 +14,6 @@ use super::{DRAFT, ReferenceDraft, Row};
 use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus};
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals, run_supersedes};
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, many};
-use pipeline::result::ItemKind;
 
 /// The drafts that a run made. An import to the dashboard of the run has its own.
 macro_rules! drafts_of {

@@ -5,11 +5,9 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, Text
 use pipeline::result::ItemKind;
 use uuid::Uuid;
 
-use crate::analysis::items::store::Kind;
 use crate::analysis::proposals::model::Proposal;
 use crate::db::schema::{proposal_texts, proposals};
 use crate::db::{Conn, DbError, RunQueryDsl};
-use pipeline::result::ItemKind;
 
 /// The id of a proposal, its target, and its texts.
 type QuotingRow = (Id<Proposal>, ItemKind, Option<String>, Option<String>);
