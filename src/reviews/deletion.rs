@@ -66,6 +66,7 @@ impl DeletionHook for ReviewDeletionHook {
         let gone = in_pages(&self.state.db, &stopping, move |conn| {
             Box::pin(feedback::forget_member(conn, user_id, DELETED_NAME, PAGE))
         });
-        Ok(drop(gone.await?))
+        gone.await?;
+        Ok(())
     }
 }

@@ -134,7 +134,7 @@ async fn of_thirty_thousand_waiting_jobs_a_look_and_a_claim_touch_those_they_nam
                         ("jobs_in_turn", plan!(conn, due!("mail", "", now, 2))),
                         ("jobs_in_turn", plan!(conn, due!("read", "b", now, 2))),
                         ("jobs_leased", plan!(conn, leased!().limit(500))),
-                        ("jobs_failed", plan!(conn, failed!(Id::generate()).limit(500))),
+                        ("jobs_failed", plan!(conn, failed!(Id::<()>::generate()).limit(500))),
                         ("PRIMARY KEY", plan!(conn, claimed!(held.id).select(jobs::id))),
                         ("PRIMARY KEY", plan!(conn, held!(held).select(jobs::id))),
                     ])

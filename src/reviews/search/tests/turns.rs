@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use actors::ids::{self, Id};
-use actors::time::Time;
 use diesel::sql_types::{BigInt, Text};
 use diesel::{ExpressionMethods, QueryDsl, QueryableByName};
 use serde_json::json;
@@ -34,7 +33,7 @@ async fn two_projects(db: &Db) -> [Id<ids::Project>; 2] {
         })
     });
     let found = found.await.unwrap();
-    [found[0].0, found[1].0]
+    [found[0], found[1]]
 }
 
 /// A document of so many passages, each of which has the word that its number names.
