@@ -3,6 +3,7 @@
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use crate::live::TopicKind;
+use crate::sql_text;
 
 /// What an event reports. Its spelling is defined here alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,6 +107,8 @@ pub enum EventKind {
     #[strum(serialize = "withheld")]
     Withheld,
 }
+
+sql_text! { EventKind }
 
 impl EventKind {
     /// Returns the name in the API and in the event table.

@@ -15,7 +15,11 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
 
+#[cfg(feature = "diesel")]
+use crate::sql::of_diesel::{AsExpression, FromSqlRow};
+
 /// The id of a `T`.
+#[cfg_attr(feature = "diesel", derive(AsExpression, FromSqlRow), diesel(sql_type = crate::sql::Uuid))]
 pub struct Id<T> {
     uuid: Uuid,
     of: PhantomData<fn() -> T>,

@@ -20,13 +20,14 @@
 //!                     transaction                     offsets, to bounded subscriptions
 //! ```
 //!
-//! Modules in reading order: [`ids`], [`time`] and [`language`] hold basic types; [`event_kind`] lists the
-//! events; [`live`] is the trait and the ports;
+//! Modules in reading order: [`ids`], [`time`] and [`language`] hold basic types, [`wire_enum`] declares enumerations;
+//! [`event_kind`] lists the events; [`live`] is the trait and the ports;
 //! [`meeting`] and [`run`] are the two live entities, pure; [`shell`], [`registry`], [`hub`] and [`mailbox_metrics`]
 //! run them.
 //!
-//! Deliberately absent: HTTP, SQL, the media server. The application provides them through the ports [`live::Journal`],
-//! [`hub::EventLog`] and [`time::Clock`].
+//! Deliberately absent: HTTP, queries, the media server. The application provides them through the ports [`live::Journal`],
+//! [`hub::EventLog`] and [`time::Clock`]. With the feature `diesel` the basic types and the enumerations are values of
+//! columns (`sql`), so that rows hold them as they are.
 
 pub mod event_kind;
 pub mod hub;
@@ -39,4 +40,7 @@ mod panics;
 pub mod registry;
 pub mod run;
 pub mod shell;
+#[cfg(feature = "diesel")]
+pub mod sql;
 pub mod time;
+mod wire;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use actors::language::Language;
 use actors::run::AnalysisType;
+use actors::wire_enum;
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
 
 use readers::SourceText;
 
@@ -95,14 +94,12 @@ pub struct UnreadableSource {
     pub message: String,
 }
 
-/// The kind of a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum SourceKind {
-    Document,
-    Recording,
+wire_enum! {
+    /// The kind of a source.
+    pub enum SourceKind {
+        Document,
+        Recording,
+    }
 }
 
 /// A source that contains text. `slot` is its index in the request.

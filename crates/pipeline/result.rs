@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use actors::wire_enum;
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use super::request::SourceKind;
@@ -107,59 +107,72 @@ pub struct RequirementDraft {
     pub pattern: Option<EarsPattern>,
 }
 
-/// The type of a requirement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum RequirementType {
-    Functional,
-    NonFunctional,
-    Business,
-    Constraint,
-    Unknown,
+wire_enum! {
+    /// The kind of item that a proposal is about.
+    #[schema(as = ProposalTarget)]
+    pub enum ItemKind {
+        Requirement,
+        UserStory,
+    }
 }
 
-/// The characteristics of ISO/IEC 25010:2011.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum QualityCategory {
-    FunctionalSuitability,
-    PerformanceEfficiency,
-    Compatibility,
-    Usability,
-    Reliability,
-    Security,
-    Maintainability,
-    Portability,
+impl ItemKind {
+    /// Returns the code of the item of this kind with this number.
+    #[must_use]
+    pub fn code(self, number: i64) -> String {
+        match self {
+            Self::Requirement => format!("REQ-{number:03}"),
+            Self::UserStory => format!("US-{number:03}"),
+        }
+    }
 }
 
-/// The priority, as far as the source states it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum Priority {
-    Low,
-    Medium,
-    High,
-    Critical,
-    Unknown,
+wire_enum! {
+    /// The type of a requirement.
+    pub enum RequirementType {
+        Functional,
+        NonFunctional,
+        Business,
+        Constraint,
+        Unknown,
+    }
 }
 
-/// The severity or likelihood of a risk, and the severity of a quality issue.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum Severity {
-    Low,
-    #[default]
-    Medium,
-    High,
-    Critical,
+wire_enum! {
+    /// The characteristics of ISO/IEC 25010:2011.
+    pub enum QualityCategory {
+        FunctionalSuitability,
+        PerformanceEfficiency,
+        Compatibility,
+        Usability,
+        Reliability,
+        Security,
+        Maintainability,
+        Portability,
+    }
+}
+
+wire_enum! {
+    /// The priority, as far as the source states it.
+    pub enum Priority {
+        Low,
+        Medium,
+        High,
+        Critical,
+        Unknown,
+    }
+}
+
+wire_enum! {
+    /// The severity or likelihood of a risk, and the severity of a quality issue.
+    #[derive(Default)]
+    pub enum Severity {
+        Low,
+        #[default]
+        Medium,
+        High,
+        Critical,
+    }
 }
 
 /// The pattern of EARS (Easy Approach to Requirements Syntax) that a requirement is written in.
@@ -199,34 +212,32 @@ impl QualityIssue {
     }
 }
 
-/// The code of a quality issue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum IssueCode {
-    /// A word that can be read in more than one way. Of a story: not estimable (the E of INVEST).
-    VagueWord,
-    /// A passive that does not say who or what does it.
-    PassiveWithoutActor,
-    /// More than one demand: not atomic. Of a story: not independent (the I of INVEST).
-    SeveralInOne,
-    /// A quality without a figure.
-    Unmeasurable,
-    UnclearPronoun,
-    OpenEnded,
-    Placeholder,
-    /// Too many words. Of a story: not small (the S of INVEST).
-    TooLong,
-    MissingRole,
-    /// Of a story: its value is not said (the V of INVEST).
-    MissingBenefit,
-    /// Of a story: nothing to test it by (the T of INVEST).
-    MissingCriteria,
-    /// Another requirement says the opposite, or another figure for the same.
-    Conflict,
-    /// Says how instead of what. Of a story: leaves nothing to talk about (the N of INVEST).
-    Solution,
+wire_enum! {
+    /// The code of a quality issue.
+    pub enum IssueCode {
+        /// A word that can be read in more than one way. Of a story: not estimable (the E of INVEST).
+        VagueWord,
+        /// A passive that does not say who or what does it.
+        PassiveWithoutActor,
+        /// More than one demand: not atomic. Of a story: not independent (the I of INVEST).
+        SeveralInOne,
+        /// A quality without a figure.
+        Unmeasurable,
+        UnclearPronoun,
+        OpenEnded,
+        Placeholder,
+        /// Too many words. Of a story: not small (the S of INVEST).
+        TooLong,
+        MissingRole,
+        /// Of a story: its value is not said (the V of INVEST).
+        MissingBenefit,
+        /// Of a story: nothing to test it by (the T of INVEST).
+        MissingCriteria,
+        /// Another requirement says the opposite, or another figure for the same.
+        Conflict,
+        /// Says how instead of what. Of a story: leaves nothing to talk about (the N of INVEST).
+        Solution,
+    }
 }
 
 impl IssueCode {

@@ -1,24 +1,16 @@
 //! The roles in a project and what each permits.
 
-use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
+use crate::http::enumeration::wire_enum;
 
-use crate::http::enumeration::Enumeration;
-
-/// The role of a project member. Each role includes the permissions of the one before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ProjectRole {
-    Stakeholder,
-    Analyst,
-    Manager,
-    Owner,
+wire_enum! {
+    /// The role of a project member. Each role includes the permissions of the one before it.
+    pub enum ProjectRole {
+        Stakeholder,
+        Analyst,
+        Manager,
+        Owner,
+    }
 }
-
-impl Enumeration for ProjectRole {}
 
 impl ProjectRole {
     /// Whether this role includes the permissions of `needed`. The variants are ordered by power.

@@ -5,27 +5,22 @@ use std::str::FromStr;
 use actors::ids::{Id, User};
 use actors::language::Language;
 use actors::time::Time;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::{Enumeration, wire_enum};
 use crate::http::fields::{Field, InvalidValue, line, text};
 
 impl Enumeration for Language {}
 
-/// The purpose of a one-time code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum CodePurpose {
-    ConfirmAccount,
-    ResetPassword,
+wire_enum! {
+    /// The purpose of a one-time code.
+    pub enum CodePurpose {
+        ConfirmAccount,
+        ResetPassword,
+    }
 }
-
-impl Enumeration for CodePurpose {}
 
 /// An e-mail address in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, ToSchema)]

@@ -25,7 +25,7 @@ use super::findings::draft::{self, Undrafted};
 use super::store::answers;
 use super::{RunSnapshot, store};
 use crate::analysis::state::Analysis;
-use crate::db::{At, DbError, Key};
+use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::meetings;
@@ -362,7 +362,7 @@ impl CheckpointStore for Attempt<'_> {
     ) -> Result<Option<String>, PortUnavailable> {
         let (id, input_hash, engine_version) = (self.run.id, input_hash.to_owned(), engine_version.to_owned());
         let found = self.state.db.read(move |conn| {
-            Box::pin(async move { store::node_output(conn, id, node.into_str(), &input_hash, &engine_version).await })
+            Box::pin(async move { store::node_output(conn, id, node, &input_hash, &engine_version).await })
         });
         found.await.map_err(|error: DbError| PortUnavailable(error.to_string()))
     }
@@ -376,13 +376,13 @@ impl CheckpointStore for Attempt<'_> {
     ) -> Result<(), PortUnavailable> {
         let (id, attempt) = (self.run.id, self.run.attempt);
         let output = store::NodeOutput {
-            run_id: Key(id),
+            run_id: id,
             attempt: i64::from(attempt),
-            node: node.into_str().to_owned(),
+            node,
             input_hash: input_hash.to_owned(),
             engine_version: engine_version.to_owned(),
             output: output.to_owned(),
-            kept_at: At(self.state.now()),
+            kept_at: self.state.now(),
         };
         let stored = self.state.db.write(move |conn| {
             Box::pin(async move {

@@ -105,7 +105,7 @@ async fn repeat(
 /// Transcripts that the run has read may have changed since, or may not be analysed any more: what rests on them is
 /// looked at again.
 async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Result<bool, DbError> {
-    let is_successful = store::SUCCESSFUL.contains(&run.status().into_str());
+    let is_successful = store::SUCCESSFUL.contains(&run.status());
     if is_successful {
         // Before the items: whoever accepts a proposal locks them in this order too.
         proposals::publish(conn, run.project_id, run.id).await?;

@@ -2,6 +2,7 @@
 
 pub mod answers;
 
+use actors::time::Time;
 use std::time::Duration;
 
 use actors::ids::{self, AiJob, Id, User};
@@ -12,72 +13,81 @@ use actors::run::{AiRunStatus, AnalysisType, Node, Run, RunWarning, State};
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::bodies::Filter;
+use crate::db::AtOnce;
+use crate::db::Columns;
+use crate::db::Conn;
+use crate::db::DbError;
+use crate::db::RunQueryDsl;
+use crate::db::at_once;
+use crate::db::is_wanted;
+use crate::db::kept;
+use crate::db::number;
+use crate::db::page_of;
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Retention;
-use crate::db::{At, AtOnce, Columns, Conn, DbError, Key, RunQueryDsl, at_once, is_wanted, kept, number, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = runs)]
 struct RunRow {
-    id: Key<Run>,
-    project_id: Key<ids::Project>,
-    created_by_id: Key<User>,
-    meeting_id: Option<Key<Meeting>>,
+    id: Id<Run>,
+    project_id: Id<ids::Project>,
+    created_by_id: Id<User>,
+    meeting_id: Option<Id<Meeting>>,
     document_ids: String,
-    analysis_type: String,
-    language: String,
+    analysis_type: AnalysisType,
+    language: Language,
     engine: String,
     input_hash: String,
-    status: String,
+    status: AiRunStatus,
     progress: i64,
-    node: String,
+    node: Node,
     message: String,
     error_message: Option<String>,
-    ai_job_id: Key<AiJob>,
+    ai_job_id: Id<AiJob>,
     attempt: i64,
     warnings: String,
     revision: i64,
-    started_at: Option<At>,
-    completed_at: Option<At>,
-    created_at: At,
-    updated_at: At,
+    started_at: Option<Time>,
+    completed_at: Option<Time>,
+    created_at: Time,
+    updated_at: Time,
     taken_up: i64,
 }
 
 /// The statuses of runs that have not ended.
-pub const UNFINISHED: [&str; 2] = [AiRunStatus::Queued.into_str(), AiRunStatus::Processing.into_str()];
+pub const UNFINISHED: [AiRunStatus; 2] = [AiRunStatus::Queued, AiRunStatus::Processing];
 /// The statuses of runs that have a result.
-pub const SUCCESSFUL: [&str; 2] = [AiRunStatus::Completed.into_str(), AiRunStatus::Partial.into_str()];
+pub const SUCCESSFUL: [AiRunStatus; 2] = [AiRunStatus::Completed, AiRunStatus::Partial];
 
 impl TryFrom<&Run> for RunRow {
     type Error = DbError;
     fn try_from(run: &Run) -> Result<Self, DbError> {
         let json = |error: serde_json::Error| DbError::Broken(error.to_string());
         Ok(Self {
-            id: Key(run.id),
-            project_id: Key(run.project_id),
-            created_by_id: Key(run.created_by),
-            meeting_id: run.meeting_id.map(Key),
+            id: run.id,
+            project_id: run.project_id,
+            created_by_id: run.created_by,
+            meeting_id: run.meeting_id,
             document_ids: serde_json::to_string(&run.document_ids).map_err(json)?,
-            analysis_type: run.analysis_type.into_str().to_owned(),
-            language: run.language.to_string(),
+            analysis_type: run.analysis_type,
+            language: run.language,
             engine: run.engine.clone(),
             input_hash: run.input_hash.clone(),
-            status: run.status().into_str().to_owned(),
+            status: run.status(),
             progress: i64::from(run.progress),
-            node: run.node().into_str().to_owned(),
+            node: run.node(),
             message: run.message.clone(),
             error_message: run.error_message().map(str::to_owned),
-            ai_job_id: Key(run.ai_job_id),
+            ai_job_id: run.ai_job_id,
             attempt: i64::from(run.attempt),
             warnings: serde_json::to_string(&run.warnings).map_err(json)?,
             revision: number(run.revision),
-            started_at: run.started_at().map(At),
-            completed_at: run.completed_at().map(At),
-            created_at: At(run.created_at),
-            updated_at: At(run.updated_at),
+            started_at: run.started_at(),
+            completed_at: run.completed_at(),
+            created_at: run.created_at,
+            updated_at: run.updated_at,
             taken_up: i64::from(run.taken_up),
         })
     }
@@ -85,10 +95,8 @@ impl TryFrom<&Run> for RunRow {
 
 impl RunRow {
     fn state(&self) -> Result<State, DbError> {
-        let status: AiRunStatus = self.status.parse().map_err(|_| self.inconsistent("its status"))?;
-        let node: Node = self.node.parse().map_err(|_| self.inconsistent("its node"))?;
-        let (started, completed) = (self.started_at.map(|at| at.0), self.completed_at.map(|at| at.0));
-        match (status, started, completed, self.error_message.clone()) {
+        let node = self.node;
+        match (self.status, self.started_at, self.completed_at, self.error_message.clone()) {
             (AiRunStatus::Queued, None, None, None) => Ok(State::Queued),
             (AiRunStatus::Processing, Some(started_at), None, None) => Ok(State::Processing { started_at, node }),
             (AiRunStatus::Completed, Some(started_at), Some(completed_at), None) => {
@@ -119,35 +127,33 @@ impl RunRow {
         let document_ids = serde_json::from_str(&self.document_ids).map_err(|_| self.inconsistent("its documents"))?;
         let warnings: Vec<RunWarning> =
             serde_json::from_str(&self.warnings).map_err(|_| self.inconsistent("its warnings"))?;
-        let analysis_type: AnalysisType = self.analysis_type.parse().map_err(|_| self.inconsistent("its type"))?;
-        let language: Language = self.language.parse().map_err(|_| self.inconsistent("its language"))?;
         let progress = u8::try_from(self.progress).ok().filter(|progress| *progress <= 100);
         Ok(Run {
             progress: progress.ok_or_else(|| self.inconsistent("its progress"))?,
             attempt: u32::try_from(self.attempt).map_err(|_| self.inconsistent("its attempt"))?,
             taken_up: u32::try_from(self.taken_up).map_err(|_| self.inconsistent("how often it was begun"))?,
             revision: u64::try_from(self.revision).map_err(|_| self.inconsistent("its revision"))?,
-            id: self.id.0,
-            project_id: self.project_id.0,
-            created_by: self.created_by_id.0,
+            id: self.id,
+            project_id: self.project_id,
+            created_by: self.created_by_id,
             document_ids,
-            meeting_id: self.meeting_id.map(|id| id.0),
-            analysis_type,
-            language,
+            meeting_id: self.meeting_id,
+            analysis_type: self.analysis_type,
+            language: self.language,
             engine: self.engine,
-            ai_job_id: self.ai_job_id.0,
+            ai_job_id: self.ai_job_id,
             message: self.message,
             warnings,
             input_hash: self.input_hash,
             state,
-            created_at: self.created_at.0,
-            updated_at: self.updated_at.0,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
         })
     }
 }
 
 pub async fn find(conn: &mut Conn, id: Id<Run>) -> Result<Option<Run>, DbError> {
-    let row = runs::table.find(Key(id)).select(RunRow::columns()).first(conn).await.optional()?;
+    let row = runs::table.find(id).select(RunRow::columns()).first(conn).await.optional()?;
     row.map(RunRow::run).transpose()
 }
 
@@ -158,7 +164,7 @@ pub async fn unfinished(
     input_hash: &str,
 ) -> Result<Option<Run>, DbError> {
     let row = runs::table
-        .filter(runs::project_id.eq(Key(project_id)))
+        .filter(runs::project_id.eq(project_id))
         .filter(runs::input_hash.eq(input_hash))
         .filter(runs::status.eq_any(UNFINISHED))
         .select(RunRow::columns())
@@ -172,17 +178,17 @@ pub async fn unfinished(
 pub async fn unfinished_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, DbError> {
     let unfinished = runs::table
         .filter(runs::status.eq_any(UNFINISHED))
-        .filter(runs::created_by_id.eq(Key(user_id)))
+        .filter(runs::created_by_id.eq(user_id))
         .select(runs::id)
         .limit(i64::try_from(most).unwrap_or(i64::MAX));
-    let unfinished: Vec<Key<Run>> = unfinished.load(conn).await?;
+    let unfinished: Vec<Id<Run>> = unfinished.load(conn).await?;
     Ok(unfinished.len())
 }
 
 /// A project's unfinished runs.
 pub async fn active(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Run>, DbError> {
     let rows: Vec<RunRow> = runs::table
-        .filter(runs::project_id.eq(Key(project_id)))
+        .filter(runs::project_id.eq(project_id))
         .filter(runs::status.eq_any(UNFINISHED))
         .order(runs::id.asc())
         .select(RunRow::columns())
@@ -194,14 +200,13 @@ pub async fn active(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec
 /// The ids of all unfinished runs, for the runner.
 pub async fn all_unfinished(conn: &mut Conn) -> Result<Vec<Id<Run>>, DbError> {
     let found = runs::table.filter(runs::status.eq_any(UNFINISHED)).order(runs::id.asc()).select(runs::id);
-    let found: Vec<Key<Run>> = found.load(conn).await?;
-    Ok(found.into_iter().map(|id| id.0).collect())
+    Ok(found.load(conn).await?)
 }
 
 /// The project's newest run that has a result.
 pub async fn newest_successful(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Option<Run>, DbError> {
     let row = runs::table
-        .filter(runs::project_id.eq(Key(project_id)))
+        .filter(runs::project_id.eq(project_id))
         .filter(runs::status.eq_any(SUCCESSFUL))
         .order(runs::id.desc())
         .select(RunRow::columns())
@@ -246,10 +251,9 @@ pub async fn list(
     project_id: Id<ids::Project>,
     Listing { filter, page }: Listing<Filter>,
 ) -> Result<List<Run>, DbError> {
-    let listed =
-        runs::table.filter(runs::project_id.eq(Key(project_id))).filter(is_wanted(runs::status, filter.status));
+    let listed = runs::table.filter(runs::project_id.eq(project_id)).filter(is_wanted(runs::status, filter.status));
     let (rows, total): (Vec<RunRow>, _) = page_of!(conn, page, listed, runs::id, RunRow::columns());
-    page.list(rows, total, |row| row.id.0.uuid()).try_map(RunRow::run)
+    page.list(rows, total, |row| row.id.uuid()).try_map(RunRow::run)
 }
 
 /// The topic of a run's events.
@@ -260,7 +264,7 @@ pub fn topic(id: Id<Run>) -> Topic {
 
 /// Whether a run has ended. Locks the row, so that it can't be retried before the transaction ends.
 pub async fn is_over(conn: &mut Conn, id: Id<Run>) -> Result<bool, DbError> {
-    let over = runs::table.find(Key(id)).filter(runs::status.ne_all(UNFINISHED));
+    let over = runs::table.find(id).filter(runs::status.ne_all(UNFINISHED));
     // Changes nothing, but locks the row.
     Ok(diesel::update(over).set(runs::attempt.eq(runs::attempt)).execute(conn).await? == 1)
 }
@@ -269,8 +273,8 @@ pub async fn is_over(conn: &mut Conn, id: Id<Run>) -> Result<bool, DbError> {
 /// the transaction does: rows written for it in the same transaction cannot be orphaned.
 pub async fn is_at_work(conn: &mut Conn, id: Id<Run>, attempt: u32) -> Result<bool, DbError> {
     let attempt = i64::from(attempt);
-    let at_work = runs::table.find(Key(id)).filter(runs::attempt.eq(attempt));
-    let at_work = at_work.filter(runs::status.eq(AiRunStatus::Processing.into_str()));
+    let at_work = runs::table.find(id).filter(runs::attempt.eq(attempt));
+    let at_work = at_work.filter(runs::status.eq(AiRunStatus::Processing));
     // Changes nothing, but locks the row.
     Ok(diesel::update(at_work).set(runs::attempt.eq(attempt)).execute(conn).await? == 1)
 }
@@ -279,12 +283,12 @@ pub async fn is_at_work(conn: &mut Conn, id: Id<Run>, attempt: u32) -> Result<bo
 pub async fn node_output(
     conn: &mut Conn,
     run_id: Id<Run>,
-    node: &str,
+    node: Node,
     input_hash: &str,
     engine_version: &str,
 ) -> Result<Option<String>, DbError> {
     Ok(run_nodes::table
-        .filter(run_nodes::run_id.eq(Key(run_id)))
+        .filter(run_nodes::run_id.eq(run_id))
         .filter(run_nodes::node.eq(node))
         .filter(run_nodes::input_hash.eq(input_hash))
         .filter(run_nodes::engine_version.eq(engine_version))
@@ -299,25 +303,25 @@ pub async fn node_output(
 #[derive(Insertable)]
 #[diesel(table_name = run_nodes)]
 pub struct NodeOutput {
-    pub run_id: Key<Run>,
+    pub run_id: Id<Run>,
     pub attempt: i64,
-    pub node: String,
+    pub node: Node,
     pub input_hash: String,
     pub engine_version: String,
     pub output: String,
-    pub kept_at: At,
+    pub kept_at: Time,
 }
 
 /// Stores the output of a node, replacing an earlier one of the same attempt.
 pub async fn save_node_output(conn: &mut Conn, output: NodeOutput) -> Result<(), DbError> {
-    diesel::delete(run_nodes::table.find((output.run_id, output.attempt, output.node.clone()))).execute(conn).await?;
+    diesel::delete(run_nodes::table.find((output.run_id, output.attempt, output.node))).execute(conn).await?;
     diesel::insert_into(run_nodes::table).values(&output).execute(conn).await?;
     Ok(())
 }
 
 /// Deletes the stored outputs of a run's nodes.
 pub async fn delete_node_outputs(conn: &mut Conn, run_id: Id<Run>) -> Result<(), DbError> {
-    diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(Key(run_id)))).execute(conn).await?;
+    diesel::delete(run_nodes::table.filter(run_nodes::run_id.eq(run_id))).execute(conn).await?;
     Ok(())
 }
 

@@ -97,6 +97,12 @@ fn is_passing(text: &str) -> bool {
     WORDS.iter().any(|word| text.contains(word))
 }
 
+/// Where an error is only told to the log, a text is enough.
+impl From<DbError> for String {
+    fn from(failed: DbError) -> Self {
+        failed.to_string()
+    }
+}
 impl From<DbError> for StoreUnavailable {
     fn from(failed: DbError) -> Self {
         Self(failed.to_string())

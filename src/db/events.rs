@@ -21,7 +21,6 @@ use super::conn::{AtOnce, Columns, Conn, RunQueryDsl, each};
 use super::error::DbError;
 use super::kept::kept;
 use super::schema::{events, topics};
-use super::sql::{At, Key};
 use super::sweep::{PAGE, in_pages};
 
 /// One incarnation of a topic's numbering: an offset is meaningful only together with it.
@@ -38,9 +37,9 @@ pub const RETAINED_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 struct EventRow {
     topic: String,
     position: i64,
-    kind: String,
+    kind: EventKind,
     data: String,
-    at: At,
+    at: Time,
     request_id: String,
 }
 
@@ -48,7 +47,7 @@ struct EventRow {
 #[diesel(table_name = topics)]
 struct TopicRow {
     topic: String,
-    epoch: Key<Epoch>,
+    epoch: Id<Epoch>,
     last: i64,
 }
 
@@ -77,7 +76,7 @@ pub async fn append(
     at: Time,
     request: &RequestId,
 ) -> Result<EventRecord, DbError> {
-    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::generate()), last: 1 };
+    let first = TopicRow { topic: topic.to_string(), epoch: Id::generate(), last: 1 };
     let advance = diesel::insert_into(topics::table)
         .values(&first)
         .on_conflict(topics::topic)
@@ -106,14 +105,14 @@ impl ChosenOffsets {
             let row = EventRow {
                 topic: record.topic.to_string(),
                 position: position(record.offset)?,
-                kind: record.kind.to_string(),
+                kind: record.kind,
                 data: record.data.to_string(),
-                at: At(record.at),
+                at: record.at,
                 request_id: record.request.to_string(),
             };
             match heads.last_mut() {
                 Some(head) if head.topic == row.topic => head.last = row.position,
-                _ => heads.push(TopicRow { topic: row.topic.clone(), epoch: Key(Id::generate()), last: row.position }),
+                _ => heads.push(TopicRow { topic: row.topic.clone(), epoch: Id::generate(), last: row.position }),
             }
             rows.push(row);
         }
@@ -173,9 +172,9 @@ pub async fn read_after(conn: &mut Conn, topic: Topic, after: u64, limit: u32) -
 /// # Errors
 /// Returns the database error, or `Broken` for an invalid row.
 pub async fn head(conn: &mut Conn, topic: Topic) -> Result<Option<(Id<Epoch>, u64)>, DbError> {
-    let row: Option<(Key<Epoch>, i64)> =
+    let row: Option<(Id<Epoch>, i64)> =
         topics::table.find(topic.to_string()).select((topics::epoch, topics::last)).first(conn).await.optional()?;
-    row.map(|(epoch, last)| Ok((epoch.0, offset(topic, last)?))).transpose()
+    row.map(|(epoch, last)| Ok((epoch, offset(topic, last)?))).transpose()
 }
 
 /// Returns the topic's epoch; creates the topic when it has no events yet.
@@ -183,10 +182,10 @@ pub async fn head(conn: &mut Conn, topic: Topic) -> Result<Option<(Id<Epoch>, u6
 /// # Errors
 /// Returns the database error.
 pub async fn open(conn: &mut Conn, topic: Topic) -> Result<Id<Epoch>, DbError> {
-    let first = TopicRow { topic: topic.to_string(), epoch: Key(Id::generate()), last: 0 };
+    let first = TopicRow { topic: topic.to_string(), epoch: Id::generate(), last: 0 };
     diesel::insert_into(topics::table).values(&first).on_conflict_do_nothing().execute(conn).await?;
-    let epoch: Key<Epoch> = topics::table.find(topic.to_string()).select(topics::epoch).first(conn).await?;
-    Ok(epoch.0)
+    let epoch: Id<Epoch> = topics::table.find(topic.to_string()).select(topics::epoch).first(conn).await?;
+    Ok(epoch)
 }
 
 /// Returns the first offset that is still stored; `None` when no event is.
@@ -259,7 +258,7 @@ pub async fn forget_old(conn: &mut Conn, topic: &str, now: Time, most: i64) -> R
     let last: Option<i64> = topics::table.find(topic).select(topics::last).first(conn).await.optional()?;
     let Some(last) = last else { return Ok(0) };
     // Up to the first young event: all that follow are young too.
-    let oldest: Vec<(i64, At)> = events::table
+    let oldest: Vec<(i64, Time)> = events::table
         .filter(events::topic.eq(topic))
         .filter(events::position.le(last.saturating_sub(RETAINED_EVENTS)))
         .order(events::position.asc())
@@ -267,7 +266,7 @@ pub async fn forget_old(conn: &mut Conn, topic: &str, now: Time, most: i64) -> R
         .select((events::position, events::at))
         .load(conn)
         .await?;
-    let old = oldest.into_iter().take_while(|(_, at)| at.0 < now - RETAINED_FOR).last();
+    let old = oldest.into_iter().take_while(|(_, at)| *at < now - RETAINED_FOR).last();
     let Some((until, _)) = old else { return Ok(0) };
     let gone = events::table.filter(events::topic.eq(topic)).filter(events::position.le(until));
     Ok(diesel::delete(gone).execute(conn).await?)
@@ -349,9 +348,9 @@ async fn insert(
     let row = EventRow {
         topic: topic.to_string(),
         position,
-        kind: kind.to_string(),
+        kind,
         data: data.to_owned(),
-        at: At(at),
+        at,
         request_id: request.to_string(),
     };
     diesel::insert_into(events::table).values(&row).execute(conn).await?;
@@ -359,16 +358,12 @@ async fn insert(
 }
 
 fn record_of(topic: Topic, row: EventRow) -> Result<EventRecord, DbError> {
-    let kind: EventKind = row.kind.parse().map_err(|_unknown| {
-        let EventRow { kind, position, .. } = &row;
-        DbError::Broken(format!("event {position} of the topic {topic} has the unknown kind {kind}"))
-    })?;
     Ok(EventRecord {
         topic,
         offset: offset(topic, row.position)?,
-        kind,
+        kind: row.kind,
         data: Arc::from(row.data),
-        at: row.at.0,
+        at: row.at,
         request: Arc::from(row.request_id),
     })
 }

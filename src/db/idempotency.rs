@@ -10,7 +10,6 @@ use super::conn::{Columns, Conn, RunQueryDsl};
 use super::error::DbError;
 use super::kept::kept;
 use super::schema::idempotency_keys;
-use super::sql::{At, Key};
 use super::sweep::{Part, Retention};
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -18,13 +17,13 @@ use super::sweep::{Part, Retention};
 struct KeyRow {
     scope: String,
     body_hash: String,
-    resource_id: Key<()>,
-    lease_until: At,
+    resource_id: Id<()>,
+    lease_until: Time,
     status: Option<i64>,
     etag: Option<String>,
     body: Option<String>,
-    created_at: At,
-    user_id: Option<Key<User>>,
+    created_at: Time,
+    user_id: Option<Id<User>>,
 }
 
 /// The result of a claim.
@@ -67,19 +66,19 @@ pub async fn claim(
     forget_before: Time,
 ) -> Result<StoredClaim, DbError> {
     diesel::delete(idempotency_keys::table.find(scope))
-        .filter(idempotency_keys::created_at.lt(At(forget_before)))
+        .filter(idempotency_keys::created_at.lt(forget_before))
         .execute(conn)
         .await?;
     let row = KeyRow {
         scope: scope.to_owned(),
         body_hash: body_hash.to_owned(),
-        resource_id: Key(new_id),
-        lease_until: At(lease_until),
+        resource_id: new_id,
+        lease_until,
         status: None,
         etag: None,
         body: None,
-        created_at: At(now),
-        user_id: user_id.map(Key),
+        created_at: now,
+        user_id,
     };
     let taken =
         diesel::insert_into(idempotency_keys::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
@@ -97,11 +96,11 @@ pub async fn claim(
         return Ok(StoredClaim::Answered { status, etag: found.etag, body });
     }
     let over = diesel::update(idempotency_keys::table.find(scope))
-        .filter(idempotency_keys::lease_until.le(At(now)))
+        .filter(idempotency_keys::lease_until.le(now))
         .filter(idempotency_keys::status.is_null())
-        .set(idempotency_keys::lease_until.eq(At(lease_until)));
+        .set(idempotency_keys::lease_until.eq(lease_until));
     Ok(if kept(over).execute(conn).await? == 1 {
-        StoredClaim::Mine { new_id: found.resource_id.0 }
+        StoredClaim::Mine { new_id: found.resource_id }
     } else {
         StoredClaim::Busy
     })

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use actors::ids::Id;
 use diesel::sql_types::{BigInt, Bool, Integer};
 use diesel::{OptionalExtension, QueryableByName};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
@@ -34,7 +35,7 @@ use tokio::time::{Instant, sleep};
 use super::conn::Conn;
 use super::error::DbError;
 use super::lease::{self, Guard, Start};
-use super::sql::{Key, Uuid};
+use super::sql::Uuid;
 use super::{Backend, Db};
 use crate::vital;
 
@@ -248,7 +249,7 @@ struct Found {
 
 /// Gives `holder` the lease if its row is still as it was seen (or absent), once every write that its former holder
 /// began has ended.
-async fn take(db: &Db, holder: Key<Start>, seen: Option<&Lease>) -> Result<bool, DbError> {
+async fn take(db: &Db, holder: Id<Start>, seen: Option<&Lease>) -> Result<bool, DbError> {
     let until = format!("clock_timestamp() + interval '{} seconds'", LEASE.as_secs());
     let Some(Lease { row: Row { epoch, until_micros }, .. }) = seen.cloned() else {
         let sql = format!(
@@ -264,7 +265,7 @@ async fn take(db: &Db, holder: Key<Start>, seen: Option<&Lease>) -> Result<bool,
 }
 
 /// Extends the lease; returns whether it was still `holder`'s.
-async fn extend(db: &Db, holder: Key<Start>) -> Result<bool, DbError> {
+async fn extend(db: &Db, holder: Id<Start>) -> Result<bool, DbError> {
     let sql = format!(
         "UPDATE server_lease SET lease_until = clock_timestamp() + interval '{} seconds' WHERE id = 1 AND holder = $1",
         LEASE.as_secs()
@@ -272,7 +273,7 @@ async fn extend(db: &Db, holder: Key<Start>) -> Result<bool, DbError> {
     write(db, holder, sql, None).await
 }
 
-async fn release(db: &Db, holder: Key<Start>) -> Result<bool, DbError> {
+async fn release(db: &Db, holder: Id<Start>) -> Result<bool, DbError> {
     let sql = format!("UPDATE server_lease SET lease_until = to_timestamp({RELEASED}) WHERE id = 1 AND holder = $1");
     write(db, holder, sql, None).await
 }
@@ -281,7 +282,7 @@ const UNTIL_MICROS: &str = "(extract(epoch FROM lease_until) * 1000000)::bigint"
 
 /// Runs one statement on the row; returns whether it changed it. It is not fenced by the lease and doesn't wait for
 /// writes in doubt.
-async fn write(db: &Db, holder: Key<Start>, sql: String, before: Option<&'static str>) -> Result<bool, DbError> {
+async fn write(db: &Db, holder: Id<Start>, sql: String, before: Option<&'static str>) -> Result<bool, DbError> {
     db.write_unguarded(move |conn| {
         Box::pin(async move {
             let Conn::Pg(pg) = conn else {

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use super::conn::{Conn, PgConn};
 use super::job::DbJob;
 use super::kept::kept;
-use super::sql::{Key, Uuid};
+use super::sql::Uuid;
 
 /// One start of a server (a marker type for ids).
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ pub(super) const NUMBER: &str = "SELECT 'server_lease'::regclass::oid::int AS nu
 
 /// The lease holder's identity and fence; held by a server's database while the server runs.
 pub(super) struct Guard {
-    pub holder: Key<Start>,
+    pub holder: Id<Start>,
     /// Begins a transaction before whose end no other server can take the lease. It holds the table's number, because a
     /// name would be looked up each time.
     pub begin: String,
@@ -47,7 +47,7 @@ impl Guard {
     /// `number`: the oid of the lease table, which distinguishes the lease of one schema from another's.
     pub fn of(number: i32) -> Self {
         let begin = format!("BEGIN READ WRITE; SELECT pg_advisory_xact_lock_shared(12587269, {number})");
-        Self { holder: Key(Id::generate()), begin, lost: watch::Sender::new(false) }
+        Self { holder: Id::generate(), begin, lost: watch::Sender::new(false) }
     }
 
     /// Becomes true when another server has the lease.
@@ -90,7 +90,7 @@ pub(super) async fn begin(pg: &mut PgConn, guard: Option<&Guard>, job: &mut dyn 
         None => (
             "BEGIN READ WRITE",
             "SELECT txid_current() AS transaction, set_config('lock_timeout', $2, true), $1 IS NOT NULL AS is_ours",
-            Key(Id::generate()),
+            Id::generate(),
         ),
     };
     let lock_timeout = if job.waits_for_locks() { "0" } else { LOCK_TIMEOUT };

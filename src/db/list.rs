@@ -62,7 +62,7 @@ pub fn total_of(found: usize, before: uuid::Uuid, limit: i64) -> Option<i64> {
 macro_rules! page_of {
     ($conn:expr, $page:expr, $listed:expr, $id:expr, $columns:expr) => {{
         let listed = $listed;
-        let before = $crate::db::Key(actors::ids::Id::<()>::from_uuid($page.before()));
+        let before = actors::ids::Id::<()>::from_uuid($page.before());
         let rows = listed.clone().filter($id.lt(before)).order($id.desc()).limit($page.limit + 1).select($columns);
         let rows: Vec<_> = rows.load($conn).await?;
         let total: i64 = match $crate::db::total_of(rows.len(), $page.before(), $page.limit) {
@@ -82,7 +82,7 @@ pub(crate) use page_of;
 macro_rules! page_by_bytes {
     ($conn:expr, $share:expr, $page:expr, $listed:expr, $id:expr, $bytes:expr, $columns:expr) => {{
         let listed = $listed;
-        let before = $crate::db::Key(actors::ids::Id::<()>::from_uuid($page.before()));
+        let before = actors::ids::Id::<()>::from_uuid($page.before());
         let share = $share;
         // As of one moment: a row that came in between would push another one off the page.
         $conn
@@ -93,8 +93,8 @@ macro_rules! page_by_bytes {
                     .order($id.desc())
                     .limit($page.limit + 1)
                     .select(($id, $bytes));
-                let sizes: Vec<($crate::db::Key<()>, i32)> = sizes.load(conn).await?;
-                let bytes_of = |(_, bytes): &($crate::db::Key<()>, i32)| $crate::db::bytes_of(*bytes);
+                let sizes: Vec<(actors::ids::Id<()>, i32)> = sizes.load(conn).await?;
+                let bytes_of = |(_, bytes): &(actors::ids::Id<()>, i32)| $crate::db::bytes_of(*bytes);
                 let count = $crate::db::rows_of_page(sizes.iter().map(bytes_of), $page.limit);
                 share.reserve(sizes.iter().take(count).map(bytes_of).sum::<usize>())?;
                 let last = count.checked_sub(1).and_then(|at| sizes.get(at)).map(|(id, _)| *id);

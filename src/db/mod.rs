@@ -11,7 +11,7 @@
 //!
 //! ```ignore
 //! let user: Option<User> = db.read(move |c| Box::pin(async move {
-//!     Ok::<_, DbError>(users::table.find(Key(id)).select(User::columns()).first(c).await.optional()?)
+//!     Ok::<_, DbError>(users::table.find(id).select(User::columns()).first(c).await.optional()?)
 //! })).await?;
 //! db.write(move |c| Box::pin(async move {
 //!     diesel::insert_into(users::table).values(&user).execute(c).await?;
@@ -77,7 +77,7 @@ pub use self::kept::kept;
 pub use self::list::{PAGE_BYTES, bytes_of, coalesce, is_wanted, octet_length, rows_of_page};
 pub(crate) use self::list::{page_by_bytes, page_of, total_of};
 pub use self::search::{contains, is_found};
-pub use self::sql::{At, Key, UtcTime, Uuid, number};
+pub use self::sql::{UtcTime, Uuid, number};
 
 /// Database URL and limits.
 #[derive(Clone)]

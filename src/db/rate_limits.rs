@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::schema::attempts;
 use super::sweep::Retention;
-use super::{At, Conn, DbError, Key, RunQueryDsl, many};
+use super::{Conn, DbError, RunQueryDsl, many};
 
 /// At most `most` attempts of a class within `window`, for one key.
 #[derive(Debug, Clone, Copy)]
@@ -43,17 +43,17 @@ async fn wait_for_all(
 ) -> Result<Duration, DbError> {
     let Some(most) = usize::try_from(rate.most).ok().filter(|most| *most > 0) else { return Ok(Duration::ZERO) };
     let keys: Vec<String> = more.keys().map(|key_hash| (*key_hash).to_owned()).collect();
-    let rows: Vec<(String, At)> = attempts::table
+    let rows: Vec<(String, Time)> = attempts::table
         .filter(attempts::class.eq(rate.class))
         .filter(attempts::key_hash.eq_any(keys))
-        .filter(attempts::at.gt(At(now - rate.window)))
+        .filter(attempts::at.gt(now - rate.window))
         .order(attempts::at.desc())
         .select((attempts::key_hash, attempts::at))
         .load(conn)
         .await?;
     let mut tried: HashMap<&str, Vec<Time>> = HashMap::new();
     for (key_hash, at) in &rows {
-        tried.entry(key_hash).or_default().push(at.0);
+        tried.entry(key_hash).or_default().push(*at);
     }
     let waits = more.iter().map(|(key_hash, more)| {
         // More at once than are ever allowed.
@@ -77,10 +77,10 @@ pub struct CountedAttempt;
 #[derive(Insertable)]
 #[diesel(table_name = attempts)]
 struct Row {
-    id: Key<CountedAttempt>,
+    id: Id<CountedAttempt>,
     class: &'static str,
     key_hash: String,
-    at: At,
+    at: Time,
 }
 
 /// Counts one attempt for each class and key, and a key given several times as several, unless one of the limits is
@@ -109,14 +109,14 @@ pub async fn reserve(
     }
     let limited = rates.iter().filter(|(rate, _)| rate.most > 0);
     let row = |(rate, key_hash): &(Rate, String)| Row {
-        id: Key(Id::generate()),
+        id: Id::generate(),
         class: rate.class,
         key_hash: key_hash.clone(),
-        at: At(now),
+        at: now,
     };
     let rows: Vec<Row> = limited.map(row).collect();
     many!(conn, &rows, |some| diesel::insert_into(attempts::table).values(some));
-    Ok(Ok(Reservation(rows.into_iter().map(|row| (row.class, row.id.0)).collect())))
+    Ok(Ok(Reservation(rows.into_iter().map(|row| (row.class, row.id)).collect())))
 }
 
 /// [`reserve`] for attempts that count whatever their outcome; `Some` holds the time to wait.
@@ -133,7 +133,7 @@ pub async fn count(conn: &mut Conn, rates: &[(Rate, String)], now: Time) -> Resu
 /// Returns the database error.
 pub async fn release(conn: &mut Conn, counted: Reservation, but: &[&str]) -> Result<(), DbError> {
     for (_, id) in counted.0.into_iter().filter(|(class, _)| !but.contains(class)) {
-        diesel::delete(attempts::table.find(Key(id))).execute(conn).await?;
+        diesel::delete(attempts::table.find(id)).execute(conn).await?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::Db;
 use super::conn::{Conn, each};
 use super::error::DbError;
-use super::sql::{At, Key, UtcTime, Uuid};
+use super::sql::{UtcTime, Uuid};
 
 /// Maximum number of rows that one maintenance transaction changes.
 pub const PAGE: i64 = 500;
@@ -41,7 +41,7 @@ impl Retention {
     /// # Errors
     /// Returns the database error.
     pub async fn page(self, conn: &mut Conn, now: Time, most: i64) -> Result<usize, DbError> {
-        let before = At(now - self.period);
+        let before = now - self.period;
         let delete = diesel::sql_query(match conn {
             Conn::Pg(_) => self.in_postgres(),
             Conn::Sqlite(_) => self.in_sqlite(),
@@ -89,7 +89,7 @@ impl Part {
             Conn::Pg(_) => self.in_postgres(),
             Conn::Sqlite(_) => self.in_sqlite(),
         });
-        let delete = delete.bind::<Uuid, _>(Key(owner)).bind::<BigInt, _>(most);
+        let delete = delete.bind::<Uuid, _>(owner).bind::<BigInt, _>(most);
         Ok(each!(conn, execute, delete)?)
     }
 

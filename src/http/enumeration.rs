@@ -7,9 +7,20 @@ use strum::VariantArray;
 
 use super::fields::{Field, InvalidValue};
 
-/// An enumeration that a body or a query may contain. Its spelling is defined once, where the enum is declared, by
-/// `#[strum(serialize_all = …)]`; an error lists all values.
+/// An enumeration that a body or a query may contain; an error lists all values.
 pub trait Enumeration: Copy + FromStr + VariantArray + Into<&'static str> {}
+
+/// Declares an enumeration that is spelled as [`actors::wire_enum!`] spells it, and that a body or a query may contain.
+macro_rules! wire_enum {
+    ($(#[$attribute:meta])* $visibility:vis enum $name:ident { $($variants:tt)* }) => {
+        actors::wire_enum! {
+            $(#[$attribute])*
+            $visibility enum $name { $($variants)* }
+        }
+        impl $crate::http::enumeration::Enumeration for $name {}
+    };
+}
+pub(crate) use wire_enum;
 
 impl<T: Enumeration> Field for T {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {

@@ -121,6 +121,11 @@ impl From<String> for JobError {
         Self::Again(why)
     }
 }
+impl From<DbError> for JobError {
+    fn from(failed: DbError) -> Self {
+        Self::Again(failed.to_string())
+    }
+}
 
 /// The final outcome of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

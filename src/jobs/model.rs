@@ -2,23 +2,21 @@
 
 use actors::ids::Id;
 use actors::time::Time;
+use actors::wire_enum;
 use serde::Serialize;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::Job;
 use super::mail::EmailKind;
 
-/// WAITING: due now or later. RUNNING: at work. FAILED: given up, with its last error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum JobState {
-    Waiting,
-    Running,
-    Failed,
+wire_enum! {
+    /// WAITING: due now or later. RUNNING: at work. FAILED: given up, with its last error.
+    pub enum JobState {
+        Waiting,
+        Running,
+        Failed,
+    }
 }
 
 /// A job as an operator sees it.

@@ -22,7 +22,7 @@ use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 use super::{Job, JobPayload, Jobs};
 use crate::db::schema::jobs;
 use crate::db::sweep::Retention;
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl, many};
+use crate::db::{Conn, DbError, RunQueryDsl, many};
 
 pub use listing::{FullJob, find, latest_error, list, queues};
 pub use queue::{
@@ -36,20 +36,20 @@ pub use upkeep::{
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = jobs)]
 struct JobRow {
-    id: Key<Job>,
+    id: Id<Job>,
     kind: String,
     payload: String,
     request_id: String,
-    run_at: At,
+    run_at: Time,
     attempts: i64,
-    lease_until: Option<At>,
+    lease_until: Option<Time>,
     last_error: Option<String>,
-    failed_at: Option<At>,
-    created_at: At,
+    failed_at: Option<Time>,
+    created_at: Time,
     fair_key: String,
     claims: i64,
-    waiting_since: At,
-    discarded_at: Option<At>,
+    waiting_since: Time,
+    discarded_at: Option<Time>,
 }
 
 /// A new job.
@@ -68,19 +68,19 @@ impl<'a> NewJob<'a> {
 
     fn row<P: JobPayload>(&self, payload: &P) -> Result<JobRow, DbError> {
         Ok(JobRow {
-            id: Key(self.id),
+            id: self.id,
             kind: P::KIND.to_owned(),
             payload: serde_json::to_string(payload).map_err(|error| DbError::Broken(error.to_string()))?,
             request_id: self.request.to_string(),
-            run_at: At(self.now + self.delay),
+            run_at: self.now + self.delay,
             attempts: 0,
             lease_until: None,
             last_error: None,
             failed_at: None,
-            created_at: At(self.now),
+            created_at: self.now,
             fair_key: self.fair_key.to_owned(),
             claims: 0,
-            waiting_since: At(self.now),
+            waiting_since: self.now,
             discarded_at: None,
         })
     }
@@ -183,7 +183,7 @@ const COUNTED: i64 = 10_000;
 /// Returns the database error.
 pub async fn failed_count(conn: &mut Conn) -> Result<i64, DbError> {
     let failed = jobs::table.filter(jobs::failed_at.is_not_null()).select(jobs::id).limit(COUNTED);
-    let failed: Vec<Key<Job>> = failed.load(conn).await?;
+    let failed: Vec<Id<Job>> = failed.load(conn).await?;
     Ok(i64::try_from(failed.len()).unwrap_or(COUNTED))
 }
 

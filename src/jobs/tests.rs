@@ -107,10 +107,11 @@ impl Handler for Other {
 
 /// A module of its own, because importing `RunQueryDsl` adds `load` to atomics too.
 mod rows {
+    use actors::time::Time;
     use diesel::QueryDsl;
 
     use crate::db::schema::jobs;
-    use crate::db::{At, Conn, DbError, RunQueryDsl};
+    use crate::db::{Conn, DbError, RunQueryDsl};
 
     pub async fn payload(conn: &mut Conn) -> String {
         jobs::table.select(jobs::payload).first(conn).await.unwrap()
@@ -119,7 +120,7 @@ mod rows {
     /// Returns the payload, the last error, and whether it failed, of each job.
     pub async fn all(conn: &mut Conn) -> Result<Vec<(String, Option<String>, bool)>, DbError> {
         let all = jobs::table.order(jobs::created_at).select((jobs::payload, jobs::last_error, jobs::failed_at));
-        let all: Vec<(String, Option<String>, Option<At>)> = all.load(conn).await?;
+        let all: Vec<(String, Option<String>, Option<Time>)> = all.load(conn).await?;
         Ok(all.into_iter().map(|(payload, error, failed)| (payload, error, failed.is_some())).collect())
     }
 }

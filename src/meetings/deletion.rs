@@ -65,11 +65,11 @@ impl DeletionHook for MeetingDeletionHook {
         let state = &self.state;
         let stopping = state.tasks.stopping();
         let gone = in_pages(&state.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
-        gone.await.map_err(|error: DbError| error.to_string())?;
+        gone.await?;
         loop {
             let named =
                 state.db.read(move |conn| Box::pin(store::naming(conn, user_id, DELETED_NAME, PARTICIPANTS))).await;
-            let named = named.map_err(|error: DbError| error.to_string())?;
+            let named = named?;
             if named.is_empty() {
                 return Ok(());
             }

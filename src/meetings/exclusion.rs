@@ -58,6 +58,7 @@ pub async fn enqueue_unless_member(
 
 #[cfg(test)]
 mod tests {
+    use actors::ids::Id;
     use actors::meeting::Meeting;
     use actors::time::Time;
     use diesel::QueryDsl;
@@ -65,15 +66,15 @@ mod tests {
     use super::enqueue_unless_member;
     use crate::db::schema::meetings;
     use crate::db::tests::{GROUND, on_both, rows_in, run};
-    use crate::db::{Db, DbError, Key, RunQueryDsl};
+    use crate::db::{Db, DbError, RunQueryDsl};
     use crate::meetings::store;
 
     /// Saves that the meeting's only participant has joined; returns whether their removal was enqueued.
     async fn joined(db: &Db) -> bool {
         let written = db.write(|conn| {
             Box::pin(async move {
-                let id: Key<Meeting> = meetings::table.select(meetings::id).first(conn).await?;
-                let meeting = store::find(conn, id.0).await?.ok_or(DbError::Busy)?;
+                let id: Id<Meeting> = meetings::table.select(meetings::id).first(conn).await?;
+                let meeting = store::find(conn, id).await?.ok_or(DbError::Busy)?;
                 let participant = meeting.participants.values().next().map(|one| one.id).ok_or(DbError::Busy)?;
                 let now = Time::from_millis(1_800_000_000_000).ok_or(DbError::Busy)?;
                 enqueue_unless_member(conn, &meeting, participant, now, &"test".into()).await

@@ -155,7 +155,7 @@ impl Handler for RemoveFromMeetingsHandler {
     async fn run(&self, job: &Job, payload: RemoveFromMeetings) -> Result<(), JobError> {
         let RemoveFromMeetings { project_id, user_id, at } = payload;
         let state = &self.state;
-        reload(&state.db, &state.registry, project_id, user_id).await.map_err(|error| error.to_string())?;
+        reload(&state.db, &state.registry, project_id, user_id).await?;
         loop {
             let left = state.db.read(move |conn| {
                 Box::pin(async move {
@@ -166,7 +166,7 @@ impl Handler for RemoveFromMeetingsHandler {
                     participants::meetings_to_leave(conn, project_id, user_id, before(at), MOST).await
                 })
             });
-            let left = left.await.map_err(|error: DbError| error.to_string())?;
+            let left = left.await?;
             if left.is_empty() {
                 return Ok(());
             }

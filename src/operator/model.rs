@@ -2,10 +2,9 @@
 
 use actors::time::Time;
 use serde::Serialize;
-use strum::VariantArray;
 use utoipa::ToSchema;
 
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::{Enumeration, wire_enum};
 use crate::jobs::model::{JobQueue, JobState};
 
 impl Enumeration for JobState {}
@@ -121,14 +120,14 @@ pub struct StorageFigures {
     pub bytes: i64,
 }
 
-/// What stored files are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, VariantArray, ToSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum StorageKind {
-    Documents,
-    Recordings,
-    Exports,
-    Avatars,
+wire_enum! {
+    /// What stored files are for.
+    pub enum StorageKind {
+        Documents,
+        Recordings,
+        Exports,
+        Avatars,
+    }
 }
 
 /// A service that this server needs or can use.

@@ -138,7 +138,7 @@ impl Handler for DeleteProjectHandler {
             }
         };
         self.state.jobs.wake();
-        Ok(emptied.map_err(|error| error.to_string())?)
+        Ok(emptied?)
     }
 }
 

@@ -3,29 +3,24 @@
 use actors::ids::{self, Id, User};
 use actors::language::Language;
 use actors::time::Time;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::access::role::ProjectRole;
 use crate::http::code::Code;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue, line, text};
 use crate::quotas::model::ProjectStorage;
 
-/// An archived project accepts only reads and exports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ProjectStatus {
-    Active,
-    Archived,
+wire_enum! {
+    /// An archived project accepts only reads and exports.
+    pub enum ProjectStatus {
+        Active,
+        Archived,
+    }
 }
-
-impl Enumeration for ProjectStatus {}
 
 impl ProjectStatus {
     /// Refuses a change to an archived project.

@@ -2,18 +2,24 @@
 
 pub mod deletion;
 
+use super::model::ProjectStatus;
 use std::collections::HashMap;
 
 use actors::ids::{self, Id, Member, User};
+use actors::language::Language;
+use actors::meeting::MeetingStatus;
+use actors::run::AiRunStatus;
+use actors::time::Time;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable,
 };
+use pipeline::result::ItemKind;
 
 use super::bodies::Filter;
 use super::model::{Counts, Project};
 use crate::access::role::ProjectRole;
 use crate::db::schema::{documents, items, meetings, members, projects, runs};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, kept, page_of};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, contains, is_found, is_wanted, kept, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::quotas::StoredBytes;
@@ -21,65 +27,58 @@ use crate::quotas::StoredBytes;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = projects)]
 struct ProjectRow {
-    id: Key<ids::Project>,
+    id: Id<ids::Project>,
     name: String,
     description: String,
-    language: String,
-    status: String,
-    owner_id: Key<User>,
+    language: Language,
+    status: ProjectStatus,
+    owner_id: Id<User>,
     version: i64,
-    created_at: At,
-    updated_at: At,
+    created_at: Time,
+    updated_at: Time,
     signed_approvals: bool,
 }
 
-impl TryFrom<ProjectRow> for Project {
-    type Error = DbError;
-    fn try_from(row: ProjectRow) -> Result<Self, DbError> {
-        let broken = |what: &str| DbError::Broken(format!("the project {:?} has an {what}", row.id));
-        Ok(Self {
-            id: row.id.0,
-            language: row.language.parse().map_err(|_| broken("unknown language"))?,
-            status: row.status.parse().map_err(|_| broken("unknown status"))?,
+impl From<ProjectRow> for Project {
+    fn from(row: ProjectRow) -> Self {
+        Self {
+            id: row.id,
+            language: row.language,
+            status: row.status,
             name: row.name,
             description: row.description,
-            owner_id: row.owner_id.0,
+            owner_id: row.owner_id,
             version: row.version,
-            created_at: row.created_at.0,
-            updated_at: row.updated_at.0,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
             signed_approvals: row.signed_approvals,
-        })
+        }
     }
 }
 
-pub(super) fn role_of(text: &str) -> Result<ProjectRole, DbError> {
-    text.parse().map_err(|_| DbError::Broken(format!("a member has the role {text}")))
-}
-
 pub async fn find(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Project>, DbError> {
-    let found = projects::table.find(Key(id)).filter(projects::status.ne(deletion::BURIED));
-    let row = found.select(ProjectRow::columns()).first(conn).await.optional()?;
-    row.map(|row: ProjectRow| row.try_into()).transpose()
+    let found = projects::table.find(id).filter(projects::status.ne(deletion::BURIED));
+    let row: Option<ProjectRow> = found.select(ProjectRow::columns()).first(conn).await.optional()?;
+    Ok(row.map(Project::from))
 }
 
 /// Like [`find`], for a transaction that goes on to change the project: locks the row, so that a second transaction
 /// waits and sees what the first one wrote.
 pub async fn find_to_change(conn: &mut Conn, id: Id<ids::Project>) -> Result<Option<Project>, DbError> {
     // Changes nothing but locks the row, in a statement that both databases support.
-    diesel::update(projects::table.find(Key(id))).set(projects::version.eq(projects::version)).execute(conn).await?;
+    diesel::update(projects::table.find(id)).set(projects::version.eq(projects::version)).execute(conn).await?;
     find(conn, id).await
 }
 
 /// The role of a user in a project; `None` if the user is not a member.
 pub async fn role(conn: &mut Conn, id: Id<ids::Project>, user_id: Id<User>) -> Result<Option<ProjectRole>, DbError> {
-    let found: Option<String> = members::table
-        .filter(members::project_id.eq(Key(id)))
-        .filter(members::user_id.eq(Key(user_id)))
+    Ok(members::table
+        .filter(members::project_id.eq(id))
+        .filter(members::user_id.eq(user_id))
         .select(members::role)
         .first(conn)
         .await
-        .optional()?;
-    found.as_deref().map(role_of).transpose()
+        .optional()?)
 }
 
 /// Like [`role`], for several users; those who are not members are omitted.
@@ -88,36 +87,35 @@ pub async fn roles(
     id: Id<ids::Project>,
     user_ids: &[Id<User>],
 ) -> Result<HashMap<Id<User>, ProjectRole>, DbError> {
-    let user_ids: Vec<Key<User>> = user_ids.iter().copied().map(Key).collect();
-    let these = members::table.filter(members::project_id.eq(Key(id))).filter(members::user_id.eq_any(user_ids));
-    let rows: Vec<(Key<User>, String)> = these.select((members::user_id, members::role)).load(conn).await?;
-    rows.into_iter().map(|(user_id, role)| Ok((user_id.0, role_of(&role)?))).collect()
+    let these = members::table.filter(members::project_id.eq(id)).filter(members::user_id.eq_any(user_ids));
+    let roles: Vec<(Id<User>, ProjectRole)> = these.select((members::user_id, members::role)).load(conn).await?;
+    Ok(roles.into_iter().collect())
 }
 
 /// Inserts a project and its owner's membership, unless the project's id exists already. Returns whether it was
 /// inserted.
 pub async fn insert(conn: &mut Conn, project: &Project) -> Result<bool, DbError> {
     let row = ProjectRow {
-        id: Key(project.id),
+        id: project.id,
         name: project.name.clone(),
         description: project.description.clone(),
-        language: project.language.into_str().to_owned(),
-        status: project.status.into_str().to_owned(),
-        owner_id: Key(project.owner_id),
+        language: project.language,
+        status: project.status,
+        owner_id: project.owner_id,
         version: project.version,
-        created_at: At(project.created_at),
-        updated_at: At(project.updated_at),
+        created_at: project.created_at,
+        updated_at: project.updated_at,
         signed_approvals: project.signed_approvals,
     };
     if diesel::insert_into(projects::table).values(&row).on_conflict_do_nothing().execute(conn).await? == 0 {
         return Ok(false);
     }
     let owner = (
-        members::id.eq(Key(Id::<Member>::generate())),
-        members::project_id.eq(Key(project.id)),
-        members::user_id.eq(Key(project.owner_id)),
-        members::role.eq(ProjectRole::Owner.into_str()),
-        members::joined_at.eq(At(project.created_at)),
+        members::id.eq(Id::<Member>::generate()),
+        members::project_id.eq(project.id),
+        members::user_id.eq(project.owner_id),
+        members::role.eq(ProjectRole::Owner),
+        members::joined_at.eq(project.created_at),
     );
     diesel::insert_into(members::table).values(owner).execute(conn).await?;
     Ok(true)
@@ -138,13 +136,13 @@ pub async fn update(conn: &mut Conn, project: &Project, before: i64) -> Result<b
         updated_at,
         signed_approvals,
     } = project;
-    let updated = diesel::update(projects::table.find(Key(*id))).filter(projects::version.eq(before)).set((
+    let updated = diesel::update(projects::table.find(*id)).filter(projects::version.eq(before)).set((
         projects::name.eq(name.clone()),
         projects::description.eq(description.clone()),
-        projects::language.eq(language.into_str()),
-        projects::status.eq(status.into_str()),
+        projects::language.eq(*language),
+        projects::status.eq(*status),
         projects::version.eq(*version),
-        projects::updated_at.eq(At(*updated_at)),
+        projects::updated_at.eq(*updated_at),
         projects::signed_approvals.eq(*signed_approvals),
     ));
     Ok(kept(updated).execute(conn).await? == 1)
@@ -152,8 +150,8 @@ pub async fn update(conn: &mut Conn, project: &Project, before: i64) -> Result<b
 
 /// Sets another owner. The version stays the same, so that no user's edit becomes stale.
 pub async fn set_owner(conn: &mut Conn, project: &Project) -> Result<(), DbError> {
-    diesel::update(projects::table.find(Key(project.id)))
-        .set((projects::owner_id.eq(Key(project.owner_id)), projects::updated_at.eq(At(project.updated_at))))
+    diesel::update(projects::table.find(project.id))
+        .set((projects::owner_id.eq(project.owner_id), projects::updated_at.eq(project.updated_at)))
         .execute(conn)
         .await?;
     Ok(())
@@ -161,9 +159,10 @@ pub async fn set_owner(conn: &mut Conn, project: &Project) -> Result<(), DbError
 
 /// Whether a meeting is LIVE or a run is unfinished, in which case the project cannot be deleted.
 pub async fn is_busy(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, DbError> {
-    let live = meetings::table.filter(meetings::project_id.eq(Key(id))).filter(meetings::status.eq("LIVE"));
-    let unfinished =
-        runs::table.filter(runs::project_id.eq(Key(id))).filter(runs::status.eq_any(["QUEUED", "PROCESSING"]));
+    let live = meetings::table.filter(meetings::project_id.eq(id)).filter(meetings::status.eq(MeetingStatus::Live));
+    let unfinished = runs::table
+        .filter(runs::project_id.eq(id))
+        .filter(runs::status.eq_any([AiRunStatus::Queued, AiRunStatus::Processing]));
     let live: i64 = live.count().get_result(conn).await?;
     let unfinished: i64 = unfinished.count().get_result(conn).await?;
     Ok(live + unfinished > 0)
@@ -179,7 +178,7 @@ pub struct ProjectContents {
 }
 
 pub async fn contents(conn: &mut Conn, id: Id<ids::Project>) -> Result<ProjectContents, DbError> {
-    let contents = projects::table.find(Key(id)).select((counts_of(projects::id), StoredBytes, projects::quota_bytes));
+    let contents = projects::table.find(id).select((counts_of(projects::id), StoredBytes, projects::quota_bytes));
     let found: Option<(FiveCounts, i64, Option<i64>)> = contents.first(conn).await.optional()?;
     Ok(found.map(read_contents).unwrap_or_default())
 }
@@ -194,8 +193,10 @@ diesel::alias!(members as all_members: AllMembers);
 /// PostgreSQL, and a transaction of its own on SQLite.
 #[diesel::dsl::auto_type(no_type_alias)]
 fn counts_of(id: projects::id) -> _ {
-    let requirements = items::table.filter(items::project_id.eq(id)).filter(items::kind.eq("REQUIREMENT"));
-    let stories = items::table.filter(items::project_id.eq(id)).filter(items::kind.eq("USER_STORY"));
+    let requirement: ItemKind = ItemKind::Requirement;
+    let story: ItemKind = ItemKind::UserStory;
+    let requirements = items::table.filter(items::project_id.eq(id)).filter(items::kind.eq(requirement));
+    let stories = items::table.filter(items::project_id.eq(id)).filter(items::kind.eq(story));
     (
         all_members.filter(all_members.field(members::project_id).eq(id)).count().single_value(),
         documents::table.filter(documents::project_id.eq(id)).count().single_value(),
@@ -216,7 +217,7 @@ fn read_counts(counts: FiveCounts) -> Counts {
 }
 
 /// A row of the list of projects.
-type Listed = (ProjectRow, String, (FiveCounts, i64, Option<i64>));
+type Listed = (ProjectRow, ProjectRole, (FiveCounts, i64, Option<i64>));
 
 /// Lists a user's projects with the user's role in each, newest first.
 pub async fn list(
@@ -226,7 +227,7 @@ pub async fn list(
 ) -> Result<List<(Project, ProjectRole, ProjectContents)>, DbError> {
     let listed = projects::table
         .inner_join(members::table.on(members::project_id.eq(projects::id)))
-        .filter(members::user_id.eq(Key(user_id)))
+        .filter(members::user_id.eq(user_id))
         .filter(is_wanted(projects::status, filter.status))
         .filter(is_found(filter.search.as_ref(), |pattern| {
             contains(projects::name, pattern).or(contains(projects::description, pattern))
@@ -234,6 +235,6 @@ pub async fn list(
     let contents = (counts_of(projects::id), StoredBytes, projects::quota_bytes);
     let columns = (ProjectRow::columns(), members::role, contents);
     let (rows, total): (Vec<Listed>, _) = page_of!(conn, page, listed, projects::id, columns);
-    page.list(rows, total, |(row, ..)| row.id.0.uuid())
-        .try_map(|(row, role, contents)| Ok((row.try_into()?, role_of(&role)?, read_contents(contents))))
+    let listed = page.list(rows, total, |(row, ..)| row.id.uuid());
+    Ok(listed.map(|(row, role, contents)| (row.into(), role, read_contents(contents))))
 }

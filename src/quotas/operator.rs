@@ -29,7 +29,7 @@ pub struct StoredMost {
 
 impl From<store::LargestRow> for StoredMost {
     fn from(row: store::LargestRow) -> Self {
-        Self { id: row.id.0.uuid(), name: row.name, used_bytes: row.used, quota_bytes: row.quota }
+        Self { id: row.id.uuid(), name: row.name, used_bytes: row.used, quota_bytes: row.quota }
     }
 }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::model::{CountedKind, QuotaKey};
 use crate::db::schema::{projects, users};
-use crate::db::{Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, each, kept};
+use crate::db::{Conn, DbError, RunQueryDsl, Uuid as SqlUuid, each, kept};
 
 /// What the project of a row has stored. Of a recording, the content counts, or its chunks until there is one; those of a
 /// recording that failed for good or has expired are deleted. An import has its file until it is read.
@@ -75,7 +75,7 @@ pub async fn used(conn: &mut Conn, key: QuotaKey) -> Result<(u64, Option<u64>), 
             (format!("SELECT COUNT(*) AS used, CAST(NULL AS BIGINT) AS quota FROM {}", counted(kind)), id)
         }
     };
-    let select = diesel::sql_query(sql).bind::<SqlUuid, _>(Key(Id::<()>::from_uuid(id)));
+    let select = diesel::sql_query(sql).bind::<SqlUuid, _>(Id::<()>::from_uuid(id));
     let found: Option<UsedRow> = each!(conn, get_result, kept(select)).optional()?;
     // A project that is gone has nothing.
     let UsedRow { used, quota } = found.unwrap_or(UsedRow { used: 0, quota: None });
@@ -102,20 +102,20 @@ fn unsigned(value: i64) -> u64 {
 
 /// Sets the quota of a project, or takes it away. Returns whether there is such a project.
 pub async fn set_project(conn: &mut Conn, id: Id<Project>, bytes: Option<i64>) -> Result<bool, DbError> {
-    let set = diesel::update(projects::table.find(Key(id))).set(projects::quota_bytes.eq(bytes));
+    let set = diesel::update(projects::table.find(id)).set(projects::quota_bytes.eq(bytes));
     Ok(set.execute(conn).await? == 1)
 }
 
 /// Sets the quota of an account, or takes it away. Returns whether there is such an account.
 pub async fn set_account(conn: &mut Conn, id: Id<User>, bytes: Option<i64>) -> Result<bool, DbError> {
-    let set = diesel::update(users::table.find(Key(id))).set(users::quota_bytes.eq(bytes));
+    let set = diesel::update(users::table.find(id)).set(users::quota_bytes.eq(bytes));
     Ok(set.execute(conn).await? == 1)
 }
 
 #[derive(QueryableByName)]
 pub struct LargestRow {
     #[diesel(sql_type = SqlUuid)]
-    pub id: Key<()>,
+    pub id: Id<()>,
     #[diesel(sql_type = Text)]
     pub name: String,
     #[diesel(sql_type = BigInt)]

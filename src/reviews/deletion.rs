@@ -62,10 +62,11 @@ impl DeletionHook for ReviewDeletionHook {
         let stopping = self.state.tasks.stopping();
         let erased =
             in_pages(&self.state.db, &stopping, move |conn| Box::pin(analysis::trail::erase_name(conn, user_id, PAGE)));
-        erased.await.map_err(|error: DbError| error.to_string())?;
+        erased.await?;
         let gone = in_pages(&self.state.db, &stopping, move |conn| {
             Box::pin(feedback::forget_member(conn, user_id, DELETED_NAME, PAGE))
         });
-        gone.await.map(drop).map_err(|error: DbError| error.to_string())
+        gone.await?;
+        Ok(())
     }
 }

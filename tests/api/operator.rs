@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use actors::time::Time;
 use colloquy::db::schema::jobs;
-use colloquy::db::{At, Conn, DbError, RunQueryDsl};
+use colloquy::db::{Conn, DbError, RunQueryDsl};
 use diesel::ExpressionMethods;
 use serde_json::{Value, json};
 
@@ -62,7 +63,7 @@ async fn give_up(server: &Server, kind: &'static str) {
     let given_up = db.write(move |conn| {
         Box::pin(async move {
             let all = diesel::update(jobs::table).filter(jobs::kind.eq(kind));
-            all.set((jobs::failed_at.eq(Some(At(now))), jobs::lease_until.eq(None::<At>))).execute(conn).await?;
+            all.set((jobs::failed_at.eq(Some(now)), jobs::lease_until.eq(None::<Time>))).execute(conn).await?;
             Ok::<_, DbError>(())
         })
     });

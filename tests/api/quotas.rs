@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use colloquy::db::schema::{document_texts, documents};
-use colloquy::db::{DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use colloquy::routes;
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
@@ -43,8 +43,8 @@ async fn recounted(server: &Server, project: &str) -> u64 {
     let db = server.db().await;
     let read = db.read(move |conn| {
         Box::pin(async move {
-            let own = documents::table.filter(documents::project_id.eq(Key(id)));
-            let own: Vec<(Key<ids::Document>, String)> =
+            let own = documents::table.filter(documents::project_id.eq(id));
+            let own: Vec<(Id<ids::Document>, String)> =
                 own.select((documents::id, documents::sha256)).load(conn).await?;
             let (known, files): (Vec<_>, Vec<_>) = own.into_iter().unzip();
             let texts = document_texts::table.filter(document_texts::document_id.eq_any(known));

@@ -4,7 +4,7 @@
 use actors::ids::{self, Id};
 use actors::time::{Clock, SystemClock};
 use colloquy::db::schema::{documents, idempotency_keys, jobs};
-use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use colloquy::jobs::Job;
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
@@ -70,17 +70,17 @@ async fn unread(setup: &ServerSetup, path: &str, attempts: i64) {
     let db = setup.db().await;
     let undone = db.write(move |conn| {
         Box::pin(async move {
-            let own = documents::table.find(Key(id));
+            let own = documents::table.find(id);
             diesel::update(own).set(documents::status.eq("PENDING")).execute(conn).await?;
             let now = SystemClock.now();
             let job = (
-                jobs::id.eq(Key(Id::<Job>::generate())),
+                jobs::id.eq(Id::<Job>::generate()),
                 jobs::kind.eq("read-document"),
                 jobs::payload.eq(json!({"documentId": id}).to_string()),
                 jobs::request_id.eq("story"),
-                jobs::run_at.eq(At(now)),
+                jobs::run_at.eq(now),
                 jobs::attempts.eq(attempts),
-                jobs::created_at.eq(At(now)),
+                jobs::created_at.eq(now),
             );
             diesel::insert_into(jobs::table).values(job).execute(conn).await?;
             Ok::<_, DbError>(())

@@ -180,14 +180,17 @@ fn the_bench_imports_few_areas() {
 }
 
 #[test]
-fn the_live_core_knows_no_http_no_sql_and_one_file_of_it_knows_actix() {
-    let foreign =
-        Regex::new(r"\b((diesel|diesel_async|actix_web|reqwest|hyper|sqlx|std::fs|std::net)\b|colloquy::)").unwrap();
+fn the_live_core_knows_no_http_no_query_and_one_file_of_it_knows_actix_and_one_diesel() {
+    let foreign = Regex::new(r"\b((diesel_async|actix_web|reqwest|hyper|sqlx|std::fs|std::net)\b|colloquy::)").unwrap();
     let actix = Regex::new(r"\bactix(_rt)?::").unwrap();
+    let diesel = Regex::new(r"\bdiesel::|\buse diesel\b").unwrap();
+    let statement = Regex::new(r"\bdiesel::(query_dsl|prelude|insert_into|update|delete|sql_query|table)\b").unwrap();
     for source in sources("actors/src") {
         let found = foreign.find(&source.code).map(|found| found.as_str());
         assert_eq!(found, None, "actors/src/{}", source.name);
         assert!(source.name == "shell.rs" || !actix.is_match(&source.code), "actors/src/{} names actix", source.name);
+        assert!(source.name == "sql.rs" || !diesel.is_match(&source.code), "actors/src/{} names diesel", source.name);
+        assert!(!statement.is_match(&source.code), "actors/src/{} has a statement", source.name);
     }
 }
 

@@ -11,36 +11,31 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
 
 use super::Meeting;
 use crate::ids::{self, Id};
 use crate::time::Time;
+use crate::wire_enum;
 
-/// The answer of a participant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ConsentDecision {
-    Granted,
-    Refused,
-    Withdrawn,
-    /// The host declared that everyone who can be heard in an imported recording has consented.
-    Attested,
+wire_enum! {
+    /// The answer of a participant.
+    pub enum ConsentDecision {
+        Granted,
+        Refused,
+        Withdrawn,
+        /// The host declared that everyone who can be heard in an imported recording has consented.
+        Attested,
+    }
 }
-/// What a participant's speech may be used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ConsentScope {
-    Recording,
-    Transcript,
-    AiAnalysis,
+
+wire_enum! {
+    /// What a participant's speech may be used for.
+    pub enum ConsentScope {
+        Recording,
+        Transcript,
+        AiAnalysis,
+    }
 }
 
 /// A participant's latest answer.

@@ -8,14 +8,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
-
 use super::consent::{Consent, ConsentScope};
 use super::link::{Link, MediaSession};
 use crate::ids::{self, Id, User};
 use crate::time::Time;
+use crate::wire_enum;
 
 /// A user or guest who is in the meeting, was in it, or is invited to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,27 +56,24 @@ pub enum Presence {
     },
 }
 
-/// The role of a participant in a meeting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum MeetingRole {
-    Host,
-    CoHost,
-    Participant,
-    Observer,
+wire_enum! {
+    /// The role of a participant in a meeting.
+    pub enum MeetingRole {
+        Host,
+        CoHost,
+        Participant,
+        Observer,
+    }
 }
-/// The attendance status of a participant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ParticipantStatus {
-    Invited,
-    Joined,
-    Left,
-    Removed,
+
+wire_enum! {
+    /// The attendance status of a participant.
+    pub enum ParticipantStatus {
+        Invited,
+        Joined,
+        Left,
+        Removed,
+    }
 }
 
 impl MeetingRole {

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
+use crate::sql_text;
+
 /// A step of the pipeline, in the order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
@@ -23,6 +25,8 @@ pub enum Node {
     Finalize,
     Done,
 }
+
+sql_text! { Node }
 
 impl Node {
     /// Returns the label shown to users.

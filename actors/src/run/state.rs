@@ -1,7 +1,6 @@
 //! The state of a run, and what each command does to it.
 
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -13,6 +12,7 @@ use crate::language::Language;
 use crate::live::{Change, Live, Topic, TopicKind};
 use crate::meeting::Meeting;
 use crate::time::Time;
+use crate::wire_enum;
 
 /// The maximum progress of a run that has not succeeded yet, in percent.
 const NOT_YET: u8 = 99;
@@ -87,34 +87,31 @@ pub enum State {
     },
 }
 
-/// The lifecycle status of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum AiRunStatus {
-    Queued,
-    Processing,
-    Completed,
-    Partial,
-    Rejected,
-    Failed,
-    Cancelled,
+wire_enum! {
+    /// The lifecycle status of a run.
+    pub enum AiRunStatus {
+        Queued,
+        Processing,
+        Completed,
+        Partial,
+        Rejected,
+        Failed,
+        Cancelled,
+    }
 }
-/// The kinds of results that an analysis produces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum AnalysisType {
-    /// Everything.
-    Full,
-    /// Requirements, risks and open questions.
-    Requirements,
-    /// Requirements and the stories made from them.
-    UserStories,
-    /// Action items, decisions, open questions and risks.
-    MeetingMinutes,
+
+wire_enum! {
+    /// The kinds of results that an analysis produces.
+    pub enum AnalysisType {
+        /// Everything.
+        Full,
+        /// Requirements, risks and open questions.
+        Requirements,
+        /// Requirements and the stories made from them.
+        UserStories,
+        /// Action items, decisions, open questions and risks.
+        MeetingMinutes,
+    }
 }
 
 impl AnalysisType {

@@ -8,8 +8,8 @@ mod verification;
 
 use actors::ids::{AiJob, Id};
 use actors::run::Node;
+use actors::wire_enum;
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 pub use verification::{ResultVerification, UnacceptableResult};
@@ -23,20 +23,18 @@ use super::result::{
 /// The largest result that is sent, in bytes: what a child process may send, and the envelope around it.
 pub const RESULT_BYTES: usize = super::process::RESULT_BYTES + 64 * 1024;
 
-/// How far the pipeline is with a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum PipelineProcessingStatus {
-    Queued,
-    Processing,
-    Completed,
-    Partial,
-    NeedsReview,
-    Rejected,
-    Failed,
-    Cancelled,
+wire_enum! {
+    /// How far the pipeline is with a job.
+    pub enum PipelineProcessingStatus {
+        Queued,
+        Processing,
+        Completed,
+        Partial,
+        NeedsReview,
+        Rejected,
+        Failed,
+        Cancelled,
+    }
 }
 
 impl PipelineProcessingStatus {

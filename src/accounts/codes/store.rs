@@ -8,7 +8,7 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use super::super::model::CodePurpose;
 use crate::db::schema::codes;
 use crate::db::sweep::Retention;
-use crate::db::{At, Conn, DbError, RunQueryDsl};
+use crate::db::{Conn, DbError, RunQueryDsl};
 
 /// Stores the hash of a code; an older code of the same address and purpose is deleted.
 pub async fn replace(
@@ -19,13 +19,13 @@ pub async fn replace(
     tries: i64,
     expires_at: Time,
 ) -> Result<(), DbError> {
-    diesel::delete(codes::table.find((email, purpose.into_str()))).execute(conn).await?;
+    diesel::delete(codes::table.find((email, purpose))).execute(conn).await?;
     let row = (
         codes::email.eq(email.to_owned()),
-        codes::purpose.eq(purpose.into_str()),
+        codes::purpose.eq(purpose),
         codes::code_hash.eq(hash.to_owned()),
         codes::tries_left.eq(tries),
-        codes::expires_at.eq(At(expires_at)),
+        codes::expires_at.eq(expires_at),
     );
     diesel::insert_into(codes::table).values(row).execute(conn).await?;
     Ok(())
@@ -39,16 +39,16 @@ pub async fn take_try(
     purpose: CodePurpose,
     now: Time,
 ) -> Result<Option<String>, DbError> {
-    let tried = diesel::update(codes::table.find((email, purpose.into_str())))
+    let tried = diesel::update(codes::table.find((email, purpose)))
         .filter(codes::tries_left.gt(0))
-        .filter(codes::expires_at.gt(At(now)))
+        .filter(codes::expires_at.gt(now))
         .set(codes::tries_left.eq(codes::tries_left - 1))
         .returning(codes::code_hash);
     Ok(tried.get_result(conn).await.optional()?)
 }
 
 pub async fn delete(conn: &mut Conn, email: &str, purpose: CodePurpose) -> Result<(), DbError> {
-    diesel::delete(codes::table.find((email, purpose.into_str()))).execute(conn).await?;
+    diesel::delete(codes::table.find((email, purpose))).execute(conn).await?;
     Ok(())
 }
 

@@ -8,11 +8,11 @@ use diesel::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl};
 
 use crate::db::schema::{external_logins, login_codes, users};
 use crate::db::sweep::Retention;
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, DbError, RunQueryDsl};
 
 /// Returns the account that is linked to an account at a provider, unless it was deleted.
 pub async fn linked(conn: &mut Conn, issuer: &str, subject: &str) -> Result<Option<Id<User>>, DbError> {
-    let found: Option<Key<User>> = external_logins::table
+    Ok(external_logins::table
         .inner_join(users::table.on(users::id.eq(external_logins::user_id)))
         .filter(external_logins::issuer.eq(issuer))
         .filter(external_logins::subject.eq(subject))
@@ -20,8 +20,7 @@ pub async fn linked(conn: &mut Conn, issuer: &str, subject: &str) -> Result<Opti
         .select(users::id)
         .first(conn)
         .await
-        .optional()?;
-    Ok(found.map(|id| id.0))
+        .optional()?)
 }
 
 /// Links an account at a provider to an account here; a former link, to a deleted account, is replaced.
@@ -30,8 +29,8 @@ pub async fn link(conn: &mut Conn, issuer: &str, subject: &str, user_id: Id<User
     let row = (
         external_logins::issuer.eq(issuer.to_owned()),
         external_logins::subject.eq(subject.to_owned()),
-        external_logins::user_id.eq(Key(user_id)),
-        external_logins::linked_at.eq(At(now)),
+        external_logins::user_id.eq(user_id),
+        external_logins::linked_at.eq(now),
     );
     diesel::insert_into(external_logins::table).values(row).execute(conn).await?;
     Ok(())
@@ -49,9 +48,9 @@ pub struct LoginCode {
 pub async fn insert_code(conn: &mut Conn, code: LoginCode) -> Result<(), DbError> {
     let row = (
         login_codes::code_hash.eq(code.code_hash),
-        login_codes::user_id.eq(Key(code.user_id)),
+        login_codes::user_id.eq(code.user_id),
         login_codes::code_challenge.eq(code.code_challenge),
-        login_codes::expires_at.eq(At(code.expires_at)),
+        login_codes::expires_at.eq(code.expires_at),
     );
     diesel::insert_into(login_codes::table).values(row).execute(conn).await?;
     Ok(())
@@ -61,12 +60,12 @@ pub async fn insert_code(conn: &mut Conn, code: LoginCode) -> Result<(), DbError
 pub async fn take_code(conn: &mut Conn, code_hash: &str) -> Result<Option<LoginCode>, DbError> {
     let columns = (login_codes::code_hash, login_codes::user_id, login_codes::code_challenge, login_codes::expires_at);
     let taken = diesel::delete(login_codes::table.find(code_hash)).returning(columns);
-    let taken: Option<(String, Key<User>, String, At)> = taken.get_result(conn).await.optional()?;
+    let taken: Option<(String, Id<User>, String, Time)> = taken.get_result(conn).await.optional()?;
     Ok(taken.map(|(code_hash, user_id, code_challenge, expires_at)| LoginCode {
         code_hash,
-        user_id: user_id.0,
+        user_id,
         code_challenge,
-        expires_at: expires_at.0,
+        expires_at,
     }))
 }
 
@@ -75,7 +74,7 @@ pub async fn take_code(conn: &mut Conn, code_hash: &str) -> Result<Option<LoginC
 /// # Errors
 /// Returns the database error.
 pub async fn forget_codes(conn: &mut Conn, user_id: Id<User>) -> Result<(), DbError> {
-    diesel::delete(login_codes::table.filter(login_codes::user_id.eq(Key(user_id)))).execute(conn).await?;
+    diesel::delete(login_codes::table.filter(login_codes::user_id.eq(user_id))).execute(conn).await?;
     Ok(())
 }
 

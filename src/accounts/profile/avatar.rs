@@ -176,7 +176,7 @@ impl Handler for DeleteAvatarFileHandler {
         let wanted = sha256.clone();
         let has_owner =
             self.state.db.read(move |conn| Box::pin(async move { store::is_worn(conn, &wanted).await })).await;
-        if has_owner.map_err(|error: DbError| error.to_string())? {
+        if has_owner? {
             return Ok(());
         }
         Ok(forgetting.forget(&sha256).await.map_err(|error| error.to_string())?)
@@ -193,7 +193,7 @@ pub async fn sweep(state: &Accounts) -> Result<usize, String> {
         let db = db.clone();
         async move {
             let named = db.read(move |conn| Box::pin(store::worn(conn, faces))).await;
-            named.map_err(|error: DbError| error.to_string())
+            Ok(named?)
         }
         .boxed()
     };

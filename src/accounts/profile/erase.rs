@@ -91,20 +91,20 @@ impl Handler for EraseAccountHandler {
         let user_id = payload.user_id;
         let now = self.state.now();
         let ended = self.state.db.write(move |conn| Box::pin(store::end_all(conn, user_id, now))).await;
-        are_over(&self.state, ended.map_err(|error: DbError| error.to_string())?, now);
+        are_over(&self.state, ended?, now);
         for holder in self.state.hooks.iter() {
             holder.erase(user_id, &job.request).await?;
         }
         let stopping = self.state.tasks.stopping();
         let keys = in_pages(&self.state.db, &stopping, move |conn| Box::pin(OF_ACCOUNT.page(conn, user_id, PAGE)));
-        keys.await.map_err(|error: DbError| error.to_string())?;
+        keys.await?;
         self.erase_traces(job, payload).await?;
         let (jobs, request) = (self.state.jobs.clone(), job.request.clone());
         let later = self.state.db.write(move |conn| {
             let (overwrite, delay) = (OverwriteDeleted {}, AFTER_THE_LAST_MAIL);
             Box::pin(async move { jobs::enqueue_after(conn, &jobs, &overwrite, delay, &request).await })
         });
-        later.await.map_err(|error: DbError| error.to_string())?;
+        later.await?;
         Ok(())
     }
 }
@@ -140,7 +140,7 @@ impl EraseAccountHandler {
                     Ok(is_whole)
                 })
             });
-            if written.await.map_err(|error: DbError| error.to_string())? {
+            if written.await? {
                 since_saved = 0;
             } else {
                 payload.reached = former;

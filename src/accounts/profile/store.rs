@@ -9,7 +9,7 @@ use crate::accounts::model::{Account, DELETED_NAME};
 use crate::accounts::sessions::store::{SessionsToEnd, end};
 use crate::accounts::store::account;
 use crate::db::schema::{codes, external_logins, login_codes, registrations, reset_tokens, sessions, users};
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, DbError, RunQueryDsl};
 use crate::http::patch::Patch;
 
 /// Applies the given changes and returns the account after them; `None` if it was deleted.
@@ -22,7 +22,7 @@ pub async fn edit(
     now: Time,
 ) -> Result<Option<Account>, DbError> {
     // Locks the row, so that of two concurrent edits the second sees what the first wrote.
-    diesel::update(users::table.find(Key(id))).set(users::language.eq(users::language)).execute(conn).await?;
+    diesel::update(users::table.find(id)).set(users::language.eq(users::language)).execute(conn).await?;
     let Some(before) = account(conn, id).await? else { return Ok(None) };
     let mut after = before.clone();
     after.full_name = full_name.to_owned();
@@ -36,12 +36,12 @@ pub async fn edit(
         return Ok(Some(before));
     }
     after.updated_at = now;
-    diesel::update(users::table.find(Key(id)))
+    diesel::update(users::table.find(id))
         .set((
             users::full_name.eq(after.full_name.clone()),
             users::job_title.eq(after.job_title.clone()),
-            users::language.eq(after.language.into_str()),
-            users::updated_at.eq(At(now)),
+            users::language.eq(after.language),
+            users::updated_at.eq(now),
         ))
         .execute(conn)
         .await?;
@@ -50,8 +50,7 @@ pub async fn edit(
 
 /// Returns the SHA-256 of the avatar of an account.
 pub async fn avatar(conn: &mut Conn, id: Id<User>) -> Result<Option<String>, DbError> {
-    let found: Option<Option<String>> =
-        users::table.find(Key(id)).select(users::avatar).first(conn).await.optional()?;
+    let found: Option<Option<String>> = users::table.find(id).select(users::avatar).first(conn).await.optional()?;
     Ok(found.flatten())
 }
 
@@ -62,13 +61,13 @@ pub async fn set_avatar(
     sha256: &str,
     now: Time,
 ) -> Result<Option<(Account, Option<String>)>, DbError> {
-    diesel::update(users::table.find(Key(id))).set(users::language.eq(users::language)).execute(conn).await?;
+    diesel::update(users::table.find(id)).set(users::language.eq(users::language)).execute(conn).await?;
     let Some(before) = account(conn, id).await? else { return Ok(None) };
     let mut after = before.clone();
     if before.avatar.as_deref() != Some(sha256) {
         (after.avatar, after.updated_at) = (Some(sha256.to_owned()), now);
-        diesel::update(users::table.find(Key(id)))
-            .set((users::avatar.eq(after.avatar.clone()), users::updated_at.eq(At(now))))
+        diesel::update(users::table.find(id))
+            .set((users::avatar.eq(after.avatar.clone()), users::updated_at.eq(now)))
             .execute(conn)
             .await?;
     }
@@ -89,15 +88,14 @@ pub async fn worn(conn: &mut Conn, faces: Vec<String>) -> Result<Vec<String>, Db
 
 /// Returns when a session was created by its log-in.
 pub async fn session_started_at(conn: &mut Conn, id: Id<Session>) -> Result<Option<Time>, DbError> {
-    let found: Option<At> = sessions::table.find(Key(id)).select(sessions::created_at).first(conn).await.optional()?;
-    Ok(found.map(|at| at.0))
+    Ok(sessions::table.find(id).select(sessions::created_at).first(conn).await.optional()?)
 }
 
 /// Replaces the password if it is still the one that was checked, and invalidates codes and tokens that were sent to
 /// choose another one. Returns whether it was replaced.
 pub async fn set_password(conn: &mut Conn, proved: &Account, hash: &str, now: Time) -> Result<bool, DbError> {
-    let set = (users::password_hash.eq(Some(hash.to_owned())), users::updated_at.eq(At(now)));
-    let living = users::table.find(Key(proved.id));
+    let set = (users::password_hash.eq(Some(hash.to_owned())), users::updated_at.eq(now));
+    let living = users::table.find(proved.id);
     let changed = match proved.password_hash.clone() {
         Some(former) => {
             let same = living.filter(users::password_hash.eq(Some(former))).filter(users::deleted_at.is_null());
@@ -111,8 +109,8 @@ pub async fn set_password(conn: &mut Conn, proved: &Account, hash: &str, now: Ti
     if changed == 0 {
         return Ok(false);
     }
-    diesel::delete(reset_tokens::table.find(Key(proved.id))).execute(conn).await?;
-    diesel::delete(login_codes::table.filter(login_codes::user_id.eq(Key(proved.id)))).execute(conn).await?;
+    diesel::delete(reset_tokens::table.find(proved.id)).execute(conn).await?;
+    diesel::delete(login_codes::table.filter(login_codes::user_id.eq(proved.id))).execute(conn).await?;
     diesel::delete(codes::table.filter(codes::email.eq(&proved.email))).execute(conn).await?;
     Ok(true)
 }
@@ -125,22 +123,22 @@ pub async fn become_pseudonym(
     now: Time,
 ) -> Result<Option<Option<String>>, DbError> {
     let id = account.id;
-    let deleted = diesel::update(users::table.find(Key(id))).filter(users::deleted_at.is_null()).set((
+    let deleted = diesel::update(users::table.find(id)).filter(users::deleted_at.is_null()).set((
         // The address is unique, so changing it locks the row against transactions that would insert a reference to it.
         users::email.eq(format!("deleted:{id}")),
         users::full_name.eq(DELETED_NAME),
         users::job_title.eq(None::<String>),
-        users::language.eq(Language::En.into_str()),
+        users::language.eq(Language::En),
         users::password_hash.eq(None::<String>),
         users::is_operator.eq(false),
-        users::deleted_at.eq(Some(At(now))),
-        users::updated_at.eq(At(now)),
+        users::deleted_at.eq(Some(now)),
+        users::updated_at.eq(now),
     ));
     if deleted.execute(conn).await? == 0 {
         return Ok(None);
     }
     let face = avatar(conn, id).await?;
-    diesel::update(users::table.find(Key(id))).set(users::avatar.eq(None::<String>)).execute(conn).await?;
+    diesel::update(users::table.find(id)).set(users::avatar.eq(None::<String>)).execute(conn).await?;
     Ok(Some(face))
 }
 
@@ -149,7 +147,7 @@ pub async fn become_pseudonym(
 /// Their rows stay, without the device: a server that starts must know for how long their tokens are to be refused.
 pub async fn end_all(conn: &mut Conn, user_id: Id<User>, now: Time) -> Result<Vec<Id<Session>>, DbError> {
     let ended = end(conn, user_id, SessionsToEnd::All, now).await?;
-    let own = sessions::table.filter(sessions::user_id.eq(Key(user_id))).filter(sessions::device.ne(""));
+    let own = sessions::table.filter(sessions::user_id.eq(user_id)).filter(sessions::device.ne(""));
     diesel::update(own).set(sessions::device.eq("")).execute(conn).await?;
     Ok(ended)
 }
@@ -157,7 +155,7 @@ pub async fn end_all(conn: &mut Conn, user_id: Id<User>, now: Time) -> Result<Ve
 /// Ends the sessions of an account and deletes every other row that can be used to log in. Returns the sessions that
 /// ended with this call.
 pub async fn revoke_logins(conn: &mut Conn, account: &Account, now: Time) -> Result<Vec<Id<Session>>, DbError> {
-    let id = Key(account.id);
+    let id = account.id;
     let ended = end_all(conn, account.id, now).await?;
     diesel::delete(reset_tokens::table.find(id)).execute(conn).await?;
     diesel::delete(external_logins::table.filter(external_logins::user_id.eq(id))).execute(conn).await?;

@@ -8,15 +8,15 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use crate::db::schema::reset_tokens;
 use crate::db::sweep::Retention;
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, DbError, RunQueryDsl};
 
 /// Stores the hash of a token; an older one of the account is deleted.
 pub async fn replace(conn: &mut Conn, user_id: Id<User>, token_hash: &str, expires_at: Time) -> Result<(), DbError> {
-    diesel::delete(reset_tokens::table.find(Key(user_id))).execute(conn).await?;
+    diesel::delete(reset_tokens::table.find(user_id)).execute(conn).await?;
     let row = (
-        reset_tokens::user_id.eq(Key(user_id)),
+        reset_tokens::user_id.eq(user_id),
         reset_tokens::token_hash.eq(token_hash.to_owned()),
-        reset_tokens::expires_at.eq(At(expires_at)),
+        reset_tokens::expires_at.eq(expires_at),
     );
     diesel::insert_into(reset_tokens::table).values(row).execute(conn).await?;
     Ok(())
@@ -24,19 +24,17 @@ pub async fn replace(conn: &mut Conn, user_id: Id<User>, token_hash: &str, expir
 
 /// Returns the account of a token, unless the token has expired.
 pub async fn owner(conn: &mut Conn, token_hash: &str, now: Time) -> Result<Option<Id<User>>, DbError> {
-    let valid = reset_tokens::table
-        .filter(reset_tokens::token_hash.eq(token_hash))
-        .filter(reset_tokens::expires_at.gt(At(now)));
-    let owner: Option<Key<User>> = valid.select(reset_tokens::user_id).first(conn).await.optional()?;
-    Ok(owner.map(|id| id.0))
+    let valid =
+        reset_tokens::table.filter(reset_tokens::token_hash.eq(token_hash)).filter(reset_tokens::expires_at.gt(now));
+    Ok(valid.select(reset_tokens::user_id).first(conn).await.optional()?)
 }
 
 /// Deletes a token on use. Returns false if it was used already or has expired.
 pub async fn take(conn: &mut Conn, user_id: Id<User>, token_hash: &str, now: Time) -> Result<bool, DbError> {
     let valid = reset_tokens::table
-        .find(Key(user_id))
+        .find(user_id)
         .filter(reset_tokens::token_hash.eq(token_hash))
-        .filter(reset_tokens::expires_at.gt(At(now)));
+        .filter(reset_tokens::expires_at.gt(now));
     Ok(diesel::delete(valid).execute(conn).await? == 1)
 }
 

@@ -13,23 +13,23 @@ use super::model;
 use crate::access::principal::Caller;
 use crate::db::schema::sessions;
 use crate::db::sweep::Retention;
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl, kept, page_of};
+use crate::db::{Conn, DbError, RunQueryDsl, kept, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 
 /// Inserts a session. The calling transaction must hold the lock on the row of the account.
 pub async fn insert(conn: &mut Conn, user_id: Id<User>, session: &IssuedSession) -> Result<(), DbError> {
     let row = (
-        sessions::id.eq(Key(session.id)),
-        sessions::user_id.eq(Key(user_id)),
+        sessions::id.eq(session.id),
+        sessions::user_id.eq(user_id),
         sessions::salt.eq(session.salt.clone()),
         sessions::counter.eq(FIRST),
         sessions::graced_counter.eq(0),
         sessions::device.eq(session.device.clone()),
-        sessions::created_at.eq(At(session.now)),
-        sessions::last_used_at.eq(At(session.now)),
-        sessions::expires_at.eq(At(session.expires_at)),
-        sessions::revoked_at.eq(None::<At>),
+        sessions::created_at.eq(session.now),
+        sessions::last_used_at.eq(session.now),
+        sessions::expires_at.eq(session.expires_at),
+        sessions::revoked_at.eq(None::<Time>),
     );
     diesel::insert_into(sessions::table).values(row).execute(conn).await?;
     Ok(())
@@ -47,10 +47,10 @@ pub struct RefreshState {
 
 /// Returns an active session; `None` when it has ended or does not exist.
 pub async fn active(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Option<RefreshState>, DbError> {
-    let found: Option<(String, Key<User>, i64, i64, At)> = sessions::table
-        .find(Key(id))
+    let found: Option<(String, Id<User>, i64, i64, Time)> = sessions::table
+        .find(id)
         .filter(sessions::revoked_at.is_null())
-        .filter(sessions::expires_at.gt(At(now)))
+        .filter(sessions::expires_at.gt(now))
         .select((
             sessions::salt,
             sessions::user_id,
@@ -63,10 +63,10 @@ pub async fn active(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Optio
         .optional()?;
     Ok(found.map(|(salt, user, counter, graced_counter, rotated_at)| RefreshState {
         salt,
-        user_id: user.0,
+        user_id: user,
         counter,
         graced_counter,
-        rotated_at: rotated_at.0,
+        rotated_at,
     }))
 }
 
@@ -95,14 +95,14 @@ pub async fn rotate(
     now: Time,
     expires_at: Time,
 ) -> Result<Rotated, DbError> {
-    let rotated = diesel::update(sessions::table.find(Key(id)))
+    let rotated = diesel::update(sessions::table.find(id))
         .filter(sessions::counter.eq(presented))
         .filter(sessions::revoked_at.is_null())
-        .filter(sessions::expires_at.gt(At(now)))
+        .filter(sessions::expires_at.gt(now))
         .set((
             sessions::counter.eq(sessions::counter + 1),
-            sessions::last_used_at.eq(At(now)),
-            sessions::expires_at.eq(At(expires_at)),
+            sessions::last_used_at.eq(now),
+            sessions::expires_at.eq(expires_at),
         ))
         .returning(sessions::counter);
     if let Some(counter) = kept(rotated).get_result::<i64>(conn).await.optional()? {
@@ -112,13 +112,13 @@ pub async fn rotate(
     // a row are not lost responses: a second client is using the session. (No token has the counter 0, so nothing
     // precedes the first.)
     let before = if presented > FIRST { presented - 1 } else { presented };
-    let graced = diesel::update(sessions::table.find(Key(id)))
+    let graced = diesel::update(sessions::table.find(id))
         .filter(sessions::counter.eq(presented.saturating_add(1)))
-        .filter(sessions::last_used_at.gt(At(now - GRACE)))
+        .filter(sessions::last_used_at.gt(now - GRACE))
         .filter(sessions::graced_counter.ne(presented))
         .filter(sessions::graced_counter.ne(before))
         .filter(sessions::revoked_at.is_null())
-        .filter(sessions::expires_at.gt(At(now)))
+        .filter(sessions::expires_at.gt(now))
         .set(sessions::graced_counter.eq(presented))
         .returning(sessions::counter);
     if let Some(counter) = graced.get_result::<i64>(conn).await.optional()? {
@@ -127,12 +127,12 @@ pub async fn rotate(
     let is_of_a_rush = sessions::counter
         .eq(presented.saturating_add(1))
         .and(sessions::graced_counter.eq(presented))
-        .and(sessions::last_used_at.gt(At(now - GRACE)));
-    let stolen = diesel::update(sessions::table.find(Key(id)))
+        .and(sessions::last_used_at.gt(now - GRACE));
+    let stolen = diesel::update(sessions::table.find(id))
         .filter(sessions::counter.gt(presented))
         .filter(not(is_of_a_rush))
         .filter(sessions::revoked_at.is_null())
-        .set(sessions::revoked_at.eq(Some(At(now))));
+        .set(sessions::revoked_at.eq(Some(now)));
     Ok(if stolen.execute(conn).await? == 1 { Rotated::Reused } else { Rotated::Refused })
 }
 
@@ -159,28 +159,21 @@ pub async fn end(
         SessionsToEnd::Only(id) => (Some(id), None),
         SessionsToEnd::Others(id) => (None, Some(id)),
     };
-    let is_wanted = only.is_none().into_sql::<Bool>().or(sessions::id.eq(Key(only.unwrap_or(nobody))));
-    let is_other = but.is_none().into_sql::<Bool>().or(sessions::id.ne(Key(but.unwrap_or(nobody))));
+    let is_wanted = only.is_none().into_sql::<Bool>().or(sessions::id.eq(only.unwrap_or(nobody)));
+    let is_other = but.is_none().into_sql::<Bool>().or(sessions::id.ne(but.unwrap_or(nobody)));
     let of_account = sessions::table
-        .filter(sessions::user_id.eq(Key(user_id)))
+        .filter(sessions::user_id.eq(user_id))
         .filter(sessions::revoked_at.is_null())
         .filter(is_wanted)
         .filter(is_other);
-    let ended = diesel::update(of_account).set(sessions::revoked_at.eq(Some(At(now)))).returning(sessions::id);
-    let ended: Vec<Key<Session>> = ended.load(conn).await?;
-    Ok(ended.into_iter().map(|id| id.0).collect())
+    let ended = diesel::update(of_account).set(sessions::revoked_at.eq(Some(now))).returning(sessions::id);
+    Ok(ended.load(conn).await?)
 }
 
-type Row = (Key<Session>, String, At, At);
+type Row = (Id<Session>, String, Time, Time);
 
 fn seen((id, device, created_at, last_used_at): Row, current: Id<Session>) -> model::Session {
-    model::Session {
-        id: id.0,
-        device,
-        created_at: created_at.0,
-        last_used_at: last_used_at.0,
-        current: id.0 == current,
-    }
+    model::Session { id, device, created_at, last_used_at, current: id == current }
 }
 
 /// Lists the active sessions of an account, newest first.
@@ -191,12 +184,12 @@ pub async fn list(
     now: Time,
 ) -> Result<List<model::Session>, DbError> {
     let active = sessions::table
-        .filter(sessions::user_id.eq(Key(caller.user_id)))
+        .filter(sessions::user_id.eq(caller.user_id))
         .filter(sessions::revoked_at.is_null())
-        .filter(sessions::expires_at.gt(At(now)));
+        .filter(sessions::expires_at.gt(now));
     let columns = (sessions::id, sessions::device, sessions::created_at, sessions::last_used_at);
     let (rows, total): (Vec<Row>, _) = page_of!(conn, page, active, sessions::id, columns);
-    Ok(page.list(rows, total, |(id, ..)| id.0.uuid()).map(|row| seen(row, caller.session_id)))
+    Ok(page.list(rows, total, |(id, ..)| id.uuid()).map(|row| seen(row, caller.session_id)))
 }
 
 /// Returns the account of an active session.
@@ -214,7 +207,5 @@ const fn ended(at: &'static str) -> Retention {
 
 /// Returns the sessions that were revoked since a given time: read at the start of a server, and by `endings`.
 pub async fn ended_since(conn: &mut Conn, since: Time) -> Result<Vec<Id<Session>>, DbError> {
-    let ended: Vec<Key<Session>> =
-        sessions::table.filter(sessions::revoked_at.gt(Some(At(since)))).select(sessions::id).load(conn).await?;
-    Ok(ended.into_iter().map(|id| id.0).collect())
+    Ok(sessions::table.filter(sessions::revoked_at.gt(Some(since))).select(sessions::id).load(conn).await?)
 }

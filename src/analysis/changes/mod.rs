@@ -12,15 +12,18 @@ use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
+use pipeline::result::ItemKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::analysis::items::edits::must_fit;
-use crate::analysis::items::model::{UserStory, WorkflowStatus};
-use crate::analysis::items::project_item::{ProjectItem, ReferenceKind};
+use crate::analysis::items::model::UserStory;
+use crate::analysis::items::model::WorkflowStatus;
+use crate::analysis::items::project_item::ProjectItem;
+use crate::analysis::items::project_item::ReferenceKind;
+use crate::analysis::items::store::FoundKeys;
 use crate::analysis::items::store::change as store;
-use crate::analysis::items::store::{FoundKeys, Kind};
 use crate::analysis::trail::difference::{change_the_demand, differences};
 use crate::analysis::trail::model::{ApprovalAction, Decider, ItemDecision};
 use crate::analysis::trail::store::{self as trail, NewEvent};
@@ -36,7 +39,7 @@ pub struct ItemChanges {
     project_id: Id<ids::Project>,
     decider: Decider,
     now: Time,
-    changed: Vec<(Kind, Uuid)>,
+    changed: Vec<(ItemKind, Uuid)>,
     /// Requirements whose change makes stories suspect.
     unsettling: Vec<Uuid>,
     events: Vec<NewEvent>,
@@ -74,7 +77,7 @@ impl ItemChanges {
         keys: FoundKeys,
     ) -> Result<Option<ProjectItem>, ApiError> {
         must_fit(None, &item)?;
-        let kind = Kind::of_item(&item);
+        let kind = item.kind();
         let number = store::next_number(conn, self.project_id, kind).await?;
         let item = item.added(kind.code(number), self.now);
         if !store::insert(conn, self.project_id, &item, number, keys, self.now).await? {
@@ -99,7 +102,7 @@ impl ItemChanges {
     ) -> Result<(), ApiError> {
         must_fit(Some(before), after)?;
         store::update(conn, after, keys, self.now).await?;
-        self.changed.push((Kind::of_item(after), after.id()));
+        self.changed.push((after.kind(), after.id()));
         let is_rejected =
             after.workflow_status() == WorkflowStatus::Rejected && before.workflow_status() != WorkflowStatus::Rejected;
         let is_another = self.note(Some(before), after, decision);
@@ -133,7 +136,7 @@ impl ItemChanges {
         let is_another = change_the_demand(&diff);
         let state = |item: &ProjectItem| (item.workflow_status(), item.version());
         self.events.push(NewEvent {
-            target_type: Kind::of_item(after).into(),
+            target_type: after.kind(),
             target_id: after.id(),
             target_code: after.code().to_owned(),
             from: before.map(state),
@@ -166,7 +169,7 @@ impl ItemChanges {
     async fn follow(&mut self, conn: &mut Conn, mut item: ProjectItem) -> Result<(), DbError> {
         item.changed_at(self.now);
         store::follow(conn, &item, self.now).await?;
-        self.changed.push((Kind::of_item(&item), item.id()));
+        self.changed.push((item.kind(), item.id()));
         Ok(())
     }
 
@@ -196,12 +199,12 @@ impl ItemChanges {
 async fn item_changed(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    kind: Kind,
+    kind: ItemKind,
     id: Uuid,
     now: Time,
     request: &RequestId,
 ) -> Result<EventRecord, DbError> {
-    let changed = ItemChanged { project_id, target_type: kind.as_str(), id };
+    let changed = ItemChanged { project_id, target_type: kind.into_str(), id };
     let data = serde_json::to_string(&changed).map_err(|error| DbError::Broken(error.to_string()))?;
     events::append(conn, topic(project_id), EventKind::ItemChanged, &data, now, request).await
 }

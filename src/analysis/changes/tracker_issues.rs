@@ -3,12 +3,13 @@
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::item_changed;
 use crate::analysis::items::model::TrackerIssue;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::store::{Kind, change};
+use crate::analysis::items::store::change;
 use crate::db::{Conn, DbError};
 
 /// Says which issue a story became. Nobody edited the story: its version stays. Returns the event, unless the story is gone or
@@ -33,5 +34,5 @@ pub async fn set(
     let mut item = ProjectItem::UserStory(story);
     item.changed_at(now);
     change::follow(conn, &item, now).await?;
-    item_changed(conn, project_id, Kind::UserStory, story_id, now, request).await.map(Some)
+    item_changed(conn, project_id, ItemKind::UserStory, story_id, now, request).await.map(Some)
 }

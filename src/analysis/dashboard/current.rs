@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use actors::ids::Id;
 use actors::run::Run;
 use bytes::Bytes;
-use pipeline::result::Metrics;
+use pipeline::result::{ItemKind, Metrics};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde::ser::{Error, SerializeSeq};
@@ -19,9 +19,9 @@ use super::filter::DashboardFilter;
 use super::filtering::Sieve;
 use super::model::{CountedItem, ResultsDashboard, count};
 use crate::analysis::exports::model::DashboardExport;
-use crate::analysis::items::model::{Requirement, UserStory};
+use crate::analysis::items::model::Requirement;
+use crate::analysis::items::model::UserStory;
 use crate::analysis::items::spooled::SpooledItems;
-use crate::analysis::items::store::Kind;
 use crate::http::error::ApiError;
 
 /// A stored result with the items that changed since.
@@ -115,7 +115,7 @@ struct Identified {
 /// The items of a kind: changed ones in place of the former ones, and at the end those that the run proposed and people accepted.
 fn placed<'a>(
     stored: Vec<&'a RawValue>,
-    kind: Kind,
+    kind: ItemKind,
     run_id: Id<Run>,
     changed: &SpooledItems,
 ) -> serde_json::Result<Vec<PlacedItem<'a>>> {
@@ -210,8 +210,8 @@ pub fn shown(
         run_id: parts.run_id,
         generated_at: parts.generated_at,
         summary: parts.summary,
-        requirements: ShownItems { items: items(parts.requirements, Kind::Requirement)?, changed, counted },
-        user_stories: ShownItems { items: items(parts.user_stories, Kind::UserStory)?, changed, counted },
+        requirements: ShownItems { items: items(parts.requirements, ItemKind::Requirement)?, changed, counted },
+        user_stories: ShownItems { items: items(parts.user_stories, ItemKind::UserStory)?, changed, counted },
         risks: parts.risks,
         open_questions: parts.open_questions,
         action_items: parts.action_items,
@@ -237,9 +237,9 @@ pub fn parsed(
     let parts: StoredParts<'_> = serde_json::from_str(stored).map_err(failed)?;
     let mut sieve = Sieve::new(filter);
     let mut room = Room { left: most };
-    let requirements = placed(parts.requirements, Kind::Requirement, run_id, changed).map_err(failed)?;
+    let requirements = placed(parts.requirements, ItemKind::Requirement, run_id, changed).map_err(failed)?;
     let requirements = room.kept(&requirements, changed, |one: &Requirement| sieve.keeps_requirement(one))?;
-    let stories = placed(parts.user_stories, Kind::UserStory, run_id, changed).map_err(failed)?;
+    let stories = placed(parts.user_stories, ItemKind::UserStory, run_id, changed).map_err(failed)?;
     let user_stories = room.kept(&stories, changed, |one: &UserStory| sieve.keeps_story(one))?;
     let mut dashboard = ResultsDashboard {
         project_id: value(parts.project_id).map_err(failed)?,

@@ -4,7 +4,6 @@ use futures_util::FutureExt;
 
 use super::store::{self, KEPT};
 use crate::analysis::state::Analysis;
-use crate::db::DbError;
 
 /// Deletes the files that no export keeps any more; returns their number. A file is as old as its export at least, so that those
 /// which are younger than [`KEPT`] need not be looked up.
@@ -17,7 +16,7 @@ pub async fn sweep(state: &Analysis) -> Result<usize, String> {
         let db = db.clone();
         async move {
             let kept = db.read(move |conn| Box::pin(store::kept(conn, contents, now))).await;
-            kept.map_err(|error: DbError| error.to_string())
+            Ok(kept?)
         }
         .boxed()
     };

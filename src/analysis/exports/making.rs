@@ -70,7 +70,7 @@ impl Handler for MakeExportHandler {
     async fn run(&self, job: &Job, payload: MakeExport) -> Result<(), JobError> {
         let id = payload.export_id;
         let found = self.state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
-        let Some(export) = found.map_err(|error: DbError| error.to_string())? else { return Ok(()) };
+        let Some(export) = found? else { return Ok(()) };
         if export.status != DashboardExportStatus::Preparing {
             return Ok(());
         }
@@ -237,7 +237,7 @@ impl MakeExportHandler {
             let (export, request) = (export.clone(), request.clone());
             Box::pin(async move { end(conn, export, now, &request).await })
         });
-        let record = saved.await.map_err(|error: DbError| error.to_string())?;
+        let record = saved.await?;
         self.state.hub.publish(record.into_iter().collect());
         self.state.exports.ended.tell(id);
         Ok(())

@@ -5,36 +5,31 @@ use actors::run::Run;
 use actors::time::Time;
 use exports::ExportFormat;
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::analysis::dashboard::filter::DashboardFilter;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Query};
 
-/// The format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum DashboardFormat {
-    /// A workbook with a sheet for each kind of items.
-    Xlsx,
-    /// A zip archive with a table for each kind of items.
-    Csv,
-    Json,
-    Markdown,
-    /// One page without anything outside it.
-    Html,
-    Docx,
-    /// PDF/A-2a. It needs the program `colloquy-printer` beside the server.
-    Pdf,
-    /// ReqIF 1.2, compressed (`.reqifz`).
-    Reqif,
+wire_enum! {
+    /// The format of a file.
+    pub enum DashboardFormat {
+        /// A workbook with a sheet for each kind of items.
+        Xlsx,
+        /// A zip archive with a table for each kind of items.
+        Csv,
+        Json,
+        Markdown,
+        /// One page without anything outside it.
+        Html,
+        Docx,
+        /// PDF/A-2a. It needs the program `colloquy-printer` beside the server.
+        Pdf,
+        /// ReqIF 1.2, compressed (`.reqifz`).
+        Reqif,
+    }
 }
-
-impl Enumeration for DashboardFormat {}
 
 impl DashboardFormat {
     /// The writer of the format; `None` for PDF, which the printer sets.
@@ -64,15 +59,13 @@ impl DashboardFormat {
     }
 }
 
-/// `PREPARING --> READY | FAILED`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum DashboardExportStatus {
-    Preparing,
-    Ready,
-    Failed,
+wire_enum! {
+    /// `PREPARING --> READY | FAILED`
+    pub enum DashboardExportStatus {
+        Preparing,
+        Ready,
+        Failed,
+    }
 }
 
 /// Which run's items are exported, and which of them.

@@ -13,7 +13,7 @@ use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, Expo
 use crate::db::schema::dashboard_exports as table;
 use crate::db::schema::{documents, meetings, recordings};
 use crate::db::sweep::Retention;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl};
 
 /// How long a file is kept.
 pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -26,18 +26,18 @@ pub const RETENTION: Retention = Retention { table: "dashboard_exports", key: "i
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = table)]
 struct Row {
-    id: Key<DashboardExport>,
-    project_id: Key<ids::Project>,
-    run_id: Option<Key<Run>>,
-    status: String,
-    format: String,
+    id: Id<DashboardExport>,
+    project_id: Id<ids::Project>,
+    run_id: Option<Id<Run>>,
+    status: DashboardExportStatus,
+    format: DashboardFormat,
     filters: String,
     file_name: String,
     sha256: Option<String>,
     size_bytes: Option<i64>,
     error: Option<String>,
-    created_at: At,
-    expires_at: At,
+    created_at: Time,
+    expires_at: Time,
 }
 
 /// An export with what only the server needs to know of it.
@@ -63,36 +63,36 @@ impl StoredExport {
     fn row(&self) -> Result<Row, DbError> {
         let filters = serde_json::to_string(&self.filters).map_err(|error| DbError::Broken(error.to_string()))?;
         Ok(Row {
-            id: Key(self.id),
-            project_id: Key(self.project_id),
-            run_id: self.run_id.map(Key),
-            status: self.status.to_string(),
-            format: self.format.to_string(),
+            id: self.id,
+            project_id: self.project_id,
+            run_id: self.run_id,
+            status: self.status,
+            format: self.format,
             filters,
             file_name: self.file_name.clone(),
             sha256: self.sha256.clone(),
             size_bytes: self.size_bytes,
             error: self.error.clone(),
-            created_at: At(self.created_at),
-            expires_at: At(self.expires_at),
+            created_at: self.created_at,
+            expires_at: self.expires_at,
         })
     }
 
     fn of(row: Row) -> Result<Self, DbError> {
         let broken = |what: &str| DbError::Broken(format!("an export has the {what}"));
         Ok(Self {
-            id: row.id.0,
-            project_id: row.project_id.0,
-            run_id: row.run_id.map(|run| run.0),
-            status: row.status.parse().map_err(|_| broken(&row.status))?,
-            format: row.format.parse().map_err(|_| broken(&row.format))?,
+            id: row.id,
+            project_id: row.project_id,
+            run_id: row.run_id,
+            status: row.status,
+            format: row.format,
             filters: serde_json::from_str(&row.filters).map_err(|_| broken("filters that can't be read"))?,
             file_name: row.file_name,
             sha256: row.sha256,
             size_bytes: row.size_bytes,
             error: row.error,
-            created_at: row.created_at.0,
-            expires_at: row.expires_at.0,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
         })
     }
 }
@@ -121,22 +121,21 @@ pub async fn insert(conn: &mut Conn, export: &StoredExport) -> Result<(), DbErro
 }
 
 pub async fn find(conn: &mut Conn, id: Id<DashboardExport>) -> Result<Option<StoredExport>, DbError> {
-    let row: Option<Row> = table::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+    let row: Option<Row> = table::table.find(id).select(Row::columns()).first(conn).await.optional()?;
     row.map(StoredExport::of).transpose()
 }
 
 /// Saves how an export ended; returns whether it was PREPARING until now.
 pub async fn end(conn: &mut Conn, export: &StoredExport) -> Result<bool, DbError> {
-    let preparing = table::table
-        .filter(table::id.eq(Key(export.id)))
-        .filter(table::status.eq(DashboardExportStatus::Preparing.to_string()));
+    let preparing =
+        table::table.filter(table::id.eq(export.id)).filter(table::status.eq(DashboardExportStatus::Preparing));
     let changed = diesel::update(preparing)
         .set((
-            table::status.eq(export.status.to_string()),
+            table::status.eq(export.status),
             table::sha256.eq(export.sha256.clone()),
             table::size_bytes.eq(export.size_bytes),
             table::error.eq(export.error.clone()),
-            table::expires_at.eq(At(export.expires_at)),
+            table::expires_at.eq(export.expires_at),
         ))
         .execute(conn)
         .await?;
@@ -145,7 +144,7 @@ pub async fn end(conn: &mut Conn, export: &StoredExport) -> Result<bool, DbError
 
 /// Returns how many exports of a project are kept.
 pub async fn count(conn: &mut Conn, project_id: Id<ids::Project>, now: Time) -> Result<i64, DbError> {
-    let kept = table::table.filter(table::project_id.eq(Key(project_id))).filter(table::expires_at.gt(At(now)));
+    let kept = table::table.filter(table::project_id.eq(project_id)).filter(table::expires_at.gt(now));
     Ok(kept.count().get_result(conn).await?)
 }
 
@@ -157,9 +156,9 @@ pub async fn of_run(
     now: Time,
 ) -> Result<Vec<DashboardExport>, DbError> {
     let rows: Vec<Row> = table::table
-        .filter(table::project_id.eq(Key(project_id)))
-        .filter(table::run_id.eq(Key(run_id)))
-        .filter(table::expires_at.gt(At(now)))
+        .filter(table::project_id.eq(project_id))
+        .filter(table::run_id.eq(run_id))
+        .filter(table::expires_at.gt(now))
         .order((table::created_at.desc(), table::id.desc()))
         .limit(MOST_EXPORTS)
         .select(Row::columns())
@@ -170,23 +169,23 @@ pub async fn of_run(
 
 /// Returns those of the contents that an export still keeps.
 pub async fn kept(conn: &mut Conn, contents: Vec<String>, now: Time) -> Result<Vec<String>, DbError> {
-    let kept = table::table.filter(table::sha256.eq_any(contents)).filter(table::expires_at.gt(At(now)));
+    let kept = table::table.filter(table::sha256.eq_any(contents)).filter(table::expires_at.gt(now));
     let kept: Vec<Option<String>> = kept.select(table::sha256).distinct().load(conn).await?;
     Ok(kept.into_iter().flatten().collect())
 }
 
 /// The names of the project's documents, and the titles of its meetings by their recordings.
 pub async fn source_names(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<HashMap<Uuid, String>, DbError> {
-    let documents: Vec<(Key<()>, String)> = documents::table
-        .filter(documents::project_id.eq(Key(project_id)))
+    let documents: Vec<(Id<()>, String)> = documents::table
+        .filter(documents::project_id.eq(project_id))
         .select((documents::id, documents::file_name))
         .load(conn)
         .await?;
-    let recordings: Vec<(Key<()>, String)> = recordings::table
+    let recordings: Vec<(Id<()>, String)> = recordings::table
         .inner_join(meetings::table.on(meetings::id.eq(recordings::meeting_id)))
-        .filter(meetings::project_id.eq(Key(project_id)))
+        .filter(meetings::project_id.eq(project_id))
         .select((recordings::id, meetings::title))
         .load(conn)
         .await?;
-    Ok(documents.into_iter().chain(recordings).map(|(id, name)| (id.0.uuid(), name)).collect())
+    Ok(documents.into_iter().chain(recordings).map(|(id, name)| (id.uuid(), name)).collect())
 }

@@ -10,14 +10,17 @@ use actors::run::Run;
 use actors::time::Time;
 use futures_util::future::BoxFuture;
 use pipeline::PipelineResult;
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::drafted::{DraftedKind, PlannedKind, References, ShownItem, known_items};
 use super::items::{self, FoundItem};
-use super::store::{self, DraftItem, ResultsDraft};
+use super::store;
+use super::store::DraftItem;
+use super::store::ResultsDraft;
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::store::{self as stored, Facts, FoundKeys, Item, Kind};
+use crate::analysis::items::store::{self as stored, Facts, FoundKeys, Item};
 use crate::analysis::proposals::drafting::{self, ReviewedProject};
 use crate::analysis::proposals::model::ProposalKind;
 use crate::analysis::proposals::planning::{self, Fate, FoundText, KindPlan};
@@ -25,7 +28,7 @@ use crate::analysis::proposals::store::drafts::{self as proposals, ProposalDraft
 use crate::analysis::state::Analysis;
 use crate::analysis::store as runs;
 use crate::db::sweep::{PAGE, in_pages};
-use crate::db::{At, Conn, DbError, Key};
+use crate::db::{Conn, DbError};
 use crate::http::error::ApiError;
 
 /// Items written in one transaction, far below what a database can do within its time limit.
@@ -72,9 +75,9 @@ pub async fn write(state: &Analysis, run: &Run, mut result: PipelineResult) -> R
     let reviewed =
         is_reviewed.then(|| ReviewedProject { db: &state.db, run, scope: drafting::read_scope(run, &result) });
     let of_requirements = reviewed.as_ref().filter(|_| run.analysis_type.wants_requirements());
-    let requirements = context.plan(Kind::Requirement, &result.requirements, of_requirements).await?;
+    let requirements = context.plan(ItemKind::Requirement, &result.requirements, of_requirements).await?;
     let of_stories = reviewed.as_ref().filter(|_| run.analysis_type.wants_stories());
-    let stories = context.plan(Kind::UserStory, &result.user_stories, of_stories).await?;
+    let stories = context.plan(ItemKind::UserStory, &result.user_stories, of_stories).await?;
 
     let mut references = References::to(&requirements);
     let made = take(&mut result.requirements).into_iter().map(|found| {
@@ -160,7 +163,7 @@ impl DraftContext<'_> {
     /// not asked for this kind.
     async fn plan(
         &self,
-        kind: Kind,
+        kind: ItemKind,
         found: &[impl FoundItem],
         reviewed: Option<&ReviewedProject<'_>>,
     ) -> Result<PlannedKind, Undrafted> {
@@ -188,7 +191,7 @@ impl DraftContext<'_> {
     /// Loads the items that are proposed to change or to reject, and are not known by the words of a finding.
     async fn targets(&self, plan: &KindPlan, known: &HashMap<String, Item>) -> Result<HashMap<Uuid, Item>, Undrafted> {
         let project_id = self.run.project_id;
-        let known: HashSet<Uuid> = known.values().map(|item| item.id.0.uuid()).collect();
+        let known: HashSet<Uuid> = known.values().map(|item| item.id.uuid()).collect();
         let kept = plan.fates.iter().filter_map(|fate| match fate {
             Fate::Proposed { item_id, kind: ProposalKind::Changed } | Fate::Kept(item_id) => Some(*item_id),
             _ => None,
@@ -198,7 +201,7 @@ impl DraftContext<'_> {
         for some in ids.chunks(AT_ONCE) {
             let some = some.to_vec();
             let found = self.state.db.read(move |conn| Box::pin(stored::some(conn, project_id, some))).await?;
-            targets.extend(found.into_iter().map(|item| (item.id.0.uuid(), item)));
+            targets.extend(found.into_iter().map(|item| (item.id.uuid(), item)));
         }
         Ok(targets)
     }
@@ -240,7 +243,7 @@ impl DraftContext<'_> {
                 self.write_at_work(move |conn| Box::pin(async move { store::insert_items(conn, &rows).await })).await?;
             }
         }
-        let (target, now) = (planned.kind.into(), self.now);
+        let (target, now) = (planned.kind, self.now);
         let mut drafts = take(&mut drafted.proposals).into_iter().peekable();
         while drafts.peek().is_some() {
             let (some, run): (Vec<ProposalDraft>, Run) = (drafts.by_ref().take(AT_ONCE).collect(), self.run.clone());
@@ -274,7 +277,7 @@ impl DraftContext<'_> {
         last_requirement: Option<i64>,
         last_story: Option<i64>,
     ) -> Result<(), Undrafted> {
-        let (run_id, attempt, generated_at) = (Key(self.run.id), i64::from(self.run.attempt), At(self.now));
+        let (run_id, attempt, generated_at) = (self.run.id, i64::from(self.run.attempt), self.now);
         let draft = ResultsDraft { run_id, attempt, result, generated_at, last_requirement, last_story };
         self.write_at_work(move |conn| Box::pin(store::insert_draft(conn, draft))).await
     }

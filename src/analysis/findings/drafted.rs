@@ -4,13 +4,16 @@ use std::collections::HashMap;
 
 use actors::ids::Id;
 use actors::time::Time;
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::items::Known;
 use crate::analysis::items::content_key::content_key;
 use crate::analysis::items::model::RevisionSource;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::store::{FoundKeys, Item, Kind, item_of};
+use crate::analysis::items::store::FoundKeys;
+use crate::analysis::items::store::Item;
+use crate::analysis::items::store::item_of;
 use crate::analysis::proposals::model::{Proposal, ProposalKind};
 use crate::analysis::proposals::planning::{Fate, KindPlan, KnownItem};
 use crate::analysis::proposals::store::ReferenceDraft;
@@ -22,17 +25,14 @@ const MOST_REFERENCES: usize = 200;
 
 /// The items by their keys, where nobody has touched one.
 pub fn known_items(known: &HashMap<String, Item>) -> HashMap<String, KnownItem> {
-    let known_item = |item: &Item| KnownItem {
-        id: item.id.0.uuid(),
-        is_touched: item.touched,
-        content_key: item.content_key.clone(),
-    };
+    let known_item =
+        |item: &Item| KnownItem { id: item.id.uuid(), is_touched: item.touched, content_key: item.content_key.clone() };
     known.iter().map(|(key, item)| (key.clone(), known_item(item))).collect()
 }
 
 /// What becomes of the findings of one kind.
 pub struct PlannedKind {
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// The last number that was assigned.
     pub last_number: i64,
     pub plan: KindPlan,
@@ -60,7 +60,7 @@ pub struct DraftedKind {
 
 impl PlannedKind {
     pub fn new(
-        kind: Kind,
+        kind: ItemKind,
         last_number: i64,
         plan: KindPlan,
         keys: Vec<FoundKeys>,

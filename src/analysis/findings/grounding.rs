@@ -16,6 +16,7 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use async_trait::async_trait;
+use pipeline::result::ItemKind;
 use pipeline::result::Summary;
 use readers::SourceText;
 use serde::Serialize;
@@ -25,7 +26,6 @@ use uuid::Uuid;
 use super::store as results;
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::items::model::{Requirement, RevisionSource, SourceReference, UserStory, WorkflowStatus};
-use crate::analysis::items::store::Kind;
 use crate::analysis::items::store::quoting::{self as store, QuotingItem};
 use crate::analysis::proposals::store::quoting::{self as proposals, QuotingProposal};
 use crate::analysis::state::Analysis;
@@ -67,10 +67,9 @@ impl Handler for GroundItemsAgainHandler {
             SpokenText::Missing | SpokenText::TooLong(_) => return Ok(()),
         };
         let ground = NewGround { recording_id: recording_id.uuid(), text };
-        let failed = |error: DbError| error.to_string();
-        let mut is_whole = self.items(project_id, &ground).await.map_err(failed)?;
-        is_whole &= self.proposals(project_id, &ground).await.map_err(failed)?;
-        is_whole &= self.results(project_id, ground).await.map_err(failed)?;
+        let mut is_whole = self.items(project_id, &ground).await?;
+        is_whole &= self.proposals(project_id, &ground).await?;
+        is_whole &= self.results(project_id, ground).await?;
         if is_whole { Ok(()) } else { Err(JobError::Again("somebody else changed an item in between".to_owned())) }
     }
 }
@@ -86,7 +85,7 @@ impl GroundItemsAgainHandler {
                 .read(move |conn| Box::pin(store::quoting(conn, project_id, recording_id, Id::from_uuid(after), PAGE)));
             let page = read.await?;
             let Some(last) = page.last() else { return Ok(is_whole) };
-            after = last.id.0.uuid();
+            after = last.id.uuid();
             for item in page {
                 is_whole &= self.item(item, ground).await?;
             }
@@ -95,8 +94,7 @@ impl GroundItemsAgainHandler {
 
     async fn item(&self, item: QuotingItem, ground: &NewGround) -> Result<bool, DbError> {
         let now = self.state.now();
-        let Some(kind) = item.kind() else { return Ok(true) };
-        match seen_again_of(kind, &item.body, ground, Some(now))? {
+        match seen_again_of(item.kind, &item.body, ground, Some(now))? {
             SeenAgain::Same => Ok(true),
             SeenAgain::Changed(body) => {
                 self.state.db.write(move |conn| Box::pin(store::change(conn, item, body, now))).await
@@ -204,14 +202,14 @@ enum SeenAgain {
 }
 
 /// With a time, the item has another version if anything changed.
-fn seen_again_of(kind: Kind, body: &str, ground: &NewGround, now: Option<Time>) -> Result<SeenAgain, DbError> {
+fn seen_again_of(kind: ItemKind, body: &str, ground: &NewGround, now: Option<Time>) -> Result<SeenAgain, DbError> {
     let seen = match kind {
-        Kind::Requirement => seen_again::<Requirement>(body, ground, |found| {
+        ItemKind::Requirement => seen_again::<Requirement>(body, ground, |found| {
             if let Some(now) = now {
                 (found.version, found.updated_at) = (found.version + 1, now);
             }
         }),
-        Kind::UserStory => seen_again::<UserStory>(body, ground, |found| {
+        ItemKind::UserStory => seen_again::<UserStory>(body, ground, |found| {
             if let Some(now) = now {
                 (found.version, found.updated_at) = (found.version + 1, now);
             }

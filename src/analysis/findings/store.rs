@@ -9,30 +9,31 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
     QueryDsl, TextExpressionMethods,
 };
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use crate::analysis::items::model::WorkflowStatus;
-use crate::analysis::items::store::{Facts, FoundKeys, Kind};
+use crate::analysis::items::store::{Facts, FoundKeys};
 use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results, runs};
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl, many};
+use crate::db::{Conn, DbError, RunQueryDsl, many};
 
 /// An item that a run found, before it is published.
 #[derive(Debug, Clone, Insertable)]
 #[diesel(table_name = run_items)]
 pub struct DraftItem {
-    run_id: Key<Run>,
-    id: Key<()>,
-    project_id: Key<ids::Project>,
-    kind: String,
+    run_id: Id<Run>,
+    id: Id<()>,
+    project_id: Id<ids::Project>,
+    kind: ItemKind,
     number: i64,
     text_key: String,
     item_type: String,
     priority: String,
-    workflow_status: String,
+    workflow_status: WorkflowStatus,
     search_text: String,
     body: String,
-    created_at: At,
-    updated_at: At,
+    created_at: Time,
+    updated_at: Time,
     content_key: String,
 }
 
@@ -40,19 +41,19 @@ impl DraftItem {
     #[must_use]
     pub fn new(run: &Run, facts: Facts, keys: FoundKeys, number: i64, body: String, now: Time) -> Self {
         Self {
-            run_id: Key(run.id),
-            id: Key(Id::from_uuid(facts.id)),
-            project_id: Key(run.project_id),
-            kind: facts.kind.as_str().to_owned(),
+            run_id: run.id,
+            id: Id::from_uuid(facts.id),
+            project_id: run.project_id,
+            kind: facts.kind,
             number,
             text_key: keys.text,
             item_type: facts.item_type.to_owned(),
             priority: facts.priority.to_owned(),
-            workflow_status: WorkflowStatus::NeedsReview.into_str().to_owned(),
+            workflow_status: WorkflowStatus::NeedsReview,
             search_text: facts.search_text,
             body,
-            created_at: At(now),
-            updated_at: At(now),
+            created_at: now,
+            updated_at: now,
             content_key: keys.content,
         }
     }
@@ -68,10 +69,10 @@ pub async fn insert_items(conn: &mut Conn, items: &[DraftItem]) -> Result<(), Db
 #[derive(Debug, Clone, Insertable)]
 #[diesel(table_name = run_drafts)]
 pub struct ResultsDraft {
-    pub run_id: Key<Run>,
+    pub run_id: Id<Run>,
     pub attempt: i64,
     pub result: String,
-    pub generated_at: At,
+    pub generated_at: Time,
     /// The last numbers of the new items; `None` if there are no new ones.
     pub last_requirement: Option<i64>,
     pub last_story: Option<i64>,
@@ -90,7 +91,7 @@ pub async fn insert_draft(conn: &mut Conn, draft: ResultsDraft) -> Result<(), Db
 /// # Errors
 /// Fails if a concurrent writer assigned the same numbers, or with another database error.
 pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, DbError> {
-    let (run_id, attempt) = (Key(run.id), i64::from(run.attempt));
+    let (run_id, attempt) = (run.id, i64::from(run.attempt));
     let draft = run_drafts::table.find(run_id).filter(run_drafts::attempt.eq(attempt));
     let last = draft.select((run_drafts::last_requirement, run_drafts::last_story));
     let last: Option<(Option<i64>, Option<i64>)> = last.first(conn).await.optional()?;
@@ -141,19 +142,16 @@ pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, DbError> {
             items::content_key.eq(excluded(items::content_key)),
         ));
     let as_drafted = items::workflow_status
-        .eq(WorkflowStatus::NeedsReview.into_str())
+        .eq(WorkflowStatus::NeedsReview)
         .and(items::touched.eq(false))
         .and(items::updated_at.le(excluded(items::updated_at)));
     // The `filter` of an insert statement; `QueryDsl` has the one for selects.
     diesel::query_dsl::methods::FilterDsl::filter(upsert, as_drafted).execute(conn).await?;
 
-    for (kind, last) in [(Kind::Requirement, last_requirement), (Kind::UserStory, last_story)] {
+    for (kind, last) in [(ItemKind::Requirement, last_requirement), (ItemKind::UserStory, last_story)] {
         let Some(last) = last else { continue };
-        let taken = (
-            item_numbers::project_id.eq(Key(run.project_id)),
-            item_numbers::kind.eq(kind.as_str()),
-            item_numbers::last.eq(last),
-        );
+        let taken =
+            (item_numbers::project_id.eq(run.project_id), item_numbers::kind.eq(kind), item_numbers::last.eq(last));
         diesel::insert_into(item_numbers::table)
             .values(taken)
             .on_conflict((item_numbers::project_id, item_numbers::kind))
@@ -177,8 +175,8 @@ pub async fn publish(conn: &mut Conn, run: &Run) -> Result<bool, DbError> {
 
 /// Deletes the draft of a run.
 pub async fn forget_draft(conn: &mut Conn, run_id: Id<Run>) -> Result<(), DbError> {
-    diesel::delete(run_items::table.filter(run_items::run_id.eq(Key(run_id)))).execute(conn).await?;
-    diesel::delete(run_drafts::table.find(Key(run_id))).execute(conn).await?;
+    diesel::delete(run_items::table.filter(run_items::run_id.eq(run_id))).execute(conn).await?;
+    diesel::delete(run_drafts::table.find(run_id)).execute(conn).await?;
     Ok(())
 }
 
@@ -190,11 +188,9 @@ pub async fn result_quoting(
     after: Id<Run>,
 ) -> Result<Option<(Id<Run>, String)>, DbError> {
     let found = runs::table.inner_join(run_results::table.on(run_results::run_id.eq(runs::id)));
-    let found = found.filter(runs::project_id.eq(Key(project_id))).filter(runs::id.gt(Key(after)));
+    let found = found.filter(runs::project_id.eq(project_id)).filter(runs::id.gt(after));
     let found = found.filter(run_results::result.like(format!("%{recording_id}%"))).order(runs::id.asc());
-    let found: Option<(Key<Run>, String)> =
-        found.select((runs::id, run_results::result)).first(conn).await.optional()?;
-    Ok(found.map(|(id, result)| (id.0, result)))
+    Ok(found.select((runs::id, run_results::result)).first(conn).await.optional()?)
 }
 
 /// Stores a new result of a run. Returns false if somebody else changed it.
@@ -205,8 +201,7 @@ pub async fn change_result(
     result: String,
     now: Time,
 ) -> Result<bool, DbError> {
-    let unchanged = run_results::table.find(Key(run_id)).filter(run_results::result.eq(was));
-    let changed =
-        diesel::update(unchanged).set((run_results::result.eq(result), run_results::generated_at.eq(At(now))));
+    let unchanged = run_results::table.find(run_id).filter(run_results::result.eq(was));
+    let changed = diesel::update(unchanged).set((run_results::result.eq(result), run_results::generated_at.eq(now)));
     Ok(changed.execute(conn).await? == 1)
 }

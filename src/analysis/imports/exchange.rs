@@ -12,12 +12,12 @@ use std::io::{BufRead, Read, Write};
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
+use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::model::ImportReport;
 use super::planning::{ImportGround, ImportPlan, MOST_PROPOSED_BYTES};
-use crate::analysis::items::model::ProposalTarget;
 use crate::analysis::proposals::store::drafts::ProposalDraft;
 
 /// The most that the child writes: JSON within JSON is longer than the text.
@@ -37,7 +37,7 @@ pub struct GroundHead {
 }
 
 /// An item of the project as it is stored: its target, its text key and its body.
-pub type GroundItem = (ProposalTarget, String, String);
+pub type GroundItem = (ItemKind, String, String);
 
 /// What the child answers, before the proposals.
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub enum PlanReply {
 }
 
 /// One proposal of an answer.
-pub type DraftLine = (ProposalTarget, ProposalDraft);
+pub type DraftLine = (ItemKind, ProposalDraft);
 
 /// Writes a value in a line of its own.
 ///

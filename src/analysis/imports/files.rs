@@ -5,7 +5,6 @@ use futures_util::FutureExt;
 use super::store;
 use crate::analysis::state::Analysis;
 use crate::clients::files::SETTLED;
-use crate::db::DbError;
 
 /// Deletes the files that no import has to read any more; returns their number.
 ///
@@ -17,7 +16,7 @@ pub async fn sweep(state: &Analysis) -> Result<usize, String> {
         let db = db.clone();
         async move {
             let kept = db.read(move |conn| Box::pin(store::kept(conn, contents))).await;
-            kept.map_err(|error: DbError| error.to_string())
+            Ok(kept?)
         }
         .boxed()
     };

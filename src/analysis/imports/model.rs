@@ -3,41 +3,32 @@
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
+use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::items::model::ProposalTarget;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 
-/// The format of a file that is imported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ImportFormat {
-    /// A workbook that was exported from here.
-    Xlsx,
-    /// ReqIF 1.0 to 1.2 of any program, compressed or not.
-    Reqif,
+wire_enum! {
+    /// The format of a file that is imported.
+    pub enum ImportFormat {
+        /// A workbook that was exported from here.
+        Xlsx,
+        /// ReqIF 1.0 to 1.2 of any program, compressed or not.
+        Reqif,
+    }
 }
 
-impl Enumeration for ImportFormat {}
-
-/// `READING --> READY | FAILED`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ImportStatus {
-    Reading,
-    /// What the file would change is proposed.
-    Ready,
-    Failed,
+wire_enum! {
+    /// `READING --> READY | FAILED`
+    pub enum ImportStatus {
+        Reading,
+        /// What the file would change is proposed.
+        Ready,
+        Failed,
+    }
 }
-
-impl Enumeration for ImportStatus {}
 
 /// How many items of a file are what.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -59,7 +50,7 @@ pub struct ImportCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingItem {
-    pub target_type: ProposalTarget,
+    pub target_type: ItemKind,
     pub id: Uuid,
     #[schema(example = "REQ-001")]
     pub code: String,

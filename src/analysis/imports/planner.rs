@@ -18,8 +18,6 @@ use super::child::VERB;
 use super::exchange::{DraftLine, PlanReply, read_line};
 use super::model::{ImportFormat, ImportReport};
 use crate::analysis::items::item_of;
-use crate::analysis::items::model::ProposalTarget;
-use crate::analysis::items::store::Kind;
 use crate::analysis::proposals::model::ProposalKind;
 
 /// Maximum address space of the child, in MiB. The largest files within the bounds take most of it.
@@ -136,12 +134,8 @@ impl PlannedImport {
 
 /// Whether a proposal has an item as one has to be that people accept.
 fn must_be_whole((target, draft): &DraftLine) -> Result<(), String> {
-    let kind = match target {
-        ProposalTarget::Requirement => Kind::Requirement,
-        ProposalTarget::UserStory => Kind::UserStory,
-    };
     let body = draft.after.as_deref().ok_or("a proposal of the child has no item")?;
-    let item = item_of(kind, body).map_err(|error| error.to_string())?;
+    let item = item_of(*target, body).map_err(|error| error.to_string())?;
     let is_whole = item.id() == draft.item_id
         && matches!(
             (draft.kind, &draft.before, draft.target_version),

@@ -11,15 +11,15 @@ use exports::import::{
 };
 use exports::specification::Specification;
 use pipeline::engine;
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::model::{ImportNote, ImportReport, MissingItem};
 use super::wording::{LinkedRequirements, changed_requirement, changed_story, new_requirement, new_story};
 use crate::analysis::exports::specification::{requirement_entry, user_story_entry};
 use crate::analysis::items::content_key::content_key;
-use crate::analysis::items::model::ProposalTarget;
+use crate::analysis::items::item_of;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::{Kind, item_of};
 use crate::analysis::proposals::model::ProposalKind;
 use crate::analysis::proposals::store::drafts::ProposalDraft;
 
@@ -32,7 +32,7 @@ const MOST_LISTED: usize = 1_000;
 
 /// An item of the project. Its body is parsed again where the file changes it: most items stay as they are.
 struct PresentItem {
-    kind: Kind,
+    kind: ItemKind,
     id: Uuid,
     code: String,
     /// As it is stored.
@@ -64,16 +64,12 @@ impl ImportGround {
     /// Returns a message for a body that can't be parsed.
     pub fn add(
         &mut self,
-        target: ProposalTarget,
+        target: ItemKind,
         text_key: String,
         body: String,
         is_shown_by_run: bool,
     ) -> Result<(), String> {
-        let kind = match target {
-            ProposalTarget::Requirement => Kind::Requirement,
-            ProposalTarget::UserStory => Kind::UserStory,
-        };
-        let mut item = item_of(kind, &body).map_err(|error| error.to_string())?;
+        let mut item = item_of(target, &body).map_err(|error| error.to_string())?;
         let (id, code) = (item.id(), item.code().to_owned());
         if is_shown_by_run && item.run_id() == self.run_id {
             self.shown.insert(id);
@@ -88,7 +84,7 @@ impl ImportGround {
             ProjectItem::Requirement(one) => self.current.requirements.push(requirement_entry(one, &HashMap::new())),
             ProjectItem::UserStory(one) => self.current.user_stories.push(user_story_entry(one, &HashMap::new())),
         }
-        self.items.push(PresentItem { kind, id, code, body, text_key, written_key });
+        self.items.push(PresentItem { kind: target, id, code, body, text_key, written_key });
         Ok(())
     }
 }
@@ -96,7 +92,7 @@ impl ImportGround {
 /// What an import proposes and reports.
 pub struct ImportPlan {
     /// Requirements first.
-    pub drafts: Vec<(ProposalTarget, ProposalDraft)>,
+    pub drafts: Vec<(ItemKind, ProposalDraft)>,
     pub report: ImportReport,
 }
 
@@ -133,7 +129,7 @@ struct Planner<'a> {
     /// Items by their words, with their codes: those that are here, and those that are new and have none.
     worded: HashMap<String, (Uuid, String)>,
     linked: LinkedRequirements,
-    drafts: Vec<(ProposalTarget, ProposalDraft)>,
+    drafts: Vec<(ItemKind, ProposalDraft)>,
     bytes_left: usize,
     new: usize,
     unchanged: usize,
@@ -144,7 +140,7 @@ struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     fn new(ground: &'a ImportGround) -> Self {
-        let requirements = ground.items.iter().filter(|known| known.kind == Kind::Requirement);
+        let requirements = ground.items.iter().filter(|known| known.kind == ItemKind::Requirement);
         let mut worded = HashMap::new();
         for known in &ground.items {
             let named = || (known.id, known.code.clone());
@@ -263,7 +259,7 @@ impl<'a> Planner<'a> {
             before: before.map(|known| known.body.clone()),
             after: Some(after_body),
         };
-        self.drafts.push((Kind::of_item(after).into(), draft));
+        self.drafts.push((after.kind(), draft));
         Ok(())
     }
 
@@ -309,8 +305,8 @@ fn left_out(why: &str) -> String {
 fn missing_item(entry: &ComparisonEntry) -> Option<MissingItem> {
     Some(MissingItem {
         target_type: match entry.kind {
-            EntryKind::Requirement => ProposalTarget::Requirement,
-            EntryKind::UserStory => ProposalTarget::UserStory,
+            EntryKind::Requirement => ItemKind::Requirement,
+            EntryKind::UserStory => ItemKind::UserStory,
         },
         id: entry.id.parse().ok()?,
         code: entry.code.clone(),
@@ -347,7 +343,7 @@ mod tests {
         one.code = "REQ-001".to_owned();
         let mut ground = ImportGround::new(run_id, now, HashSet::new());
         let body = serde_json::to_string(&ProjectItem::Requirement(one)).unwrap();
-        ground.add(ProposalTarget::Requirement, "words-of-a-finding".to_owned(), body, true).unwrap();
+        ground.add(ItemKind::Requirement, "words-of-a-finding".to_owned(), body, true).unwrap();
         ground
     }
 
@@ -395,7 +391,7 @@ mod tests {
             imported.requirements.push(demand(&format!("_new{at}"), &format!("The ward must show list {at}.")));
             imported.requirements.push(demand(&format!("_twice{at}"), "The ward must show one list."));
             let body = serde_json::to_string(&ProjectItem::Requirement(one)).unwrap();
-            ground.add(ProposalTarget::Requirement, format!("key{at}"), body, true).unwrap();
+            ground.add(ItemKind::Requirement, format!("key{at}"), body, true).unwrap();
         }
         for at in 0..n {
             let covered = [&*known[at], &*known[(at * 7) % n], "_new0", "nowhere"];
@@ -418,8 +414,8 @@ mod tests {
         assert_linear("links of a story", 200, one_story, |(ground, imported)| plan(ground, imported.clone()));
         let is_read = |n| {
             let (ground, _) = ladder(n);
-            let items = ground.items.into_iter().map(|one| (one.kind.into(), one.text_key, one.body));
-            items.collect::<Vec<(ProposalTarget, String, String)>>()
+            let items = ground.items.into_iter().map(|one| (one.kind, one.text_key, one.body));
+            items.collect::<Vec<(ItemKind, String, String)>>()
         };
         assert_linear("items of a project", 200, is_read, |items| {
             let now = Time::from_millis(1_764_000_000_000).unwrap();

@@ -10,6 +10,7 @@ use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use async_trait::async_trait;
+use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
@@ -18,8 +19,6 @@ use super::model::{ImportCompleted, ImportReport, ImportStatus, ItemImport};
 use super::planner::{ImportPlanner, PlannedImport, Unplanned};
 use super::store::{self, StoredImport};
 use crate::analysis::dashboard::operations as dashboards;
-use crate::analysis::items::model::ProposalTarget;
-use crate::analysis::items::store::Kind;
 use crate::analysis::items::store::spooling::items_bytes;
 use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, ReservedMemory};
 use crate::analysis::proposals::store::drafts::{Drafter, forget_page_of_import, insert_drafts, publish_import};
@@ -77,7 +76,7 @@ impl Handler for ReadImportHandler {
 
     async fn run(&self, job: &Job, ReadImport { import_id }: ReadImport) -> Result<(), JobError> {
         let found = self.state.db.read(move |conn| Box::pin(store::find(conn, import_id))).await;
-        let found = found.map_err(|error: DbError| error.to_string())?;
+        let found = found?;
         let Some(StoredImport { import, sha256: Some(sha256), .. }) = found else { return Ok(()) };
         let ended = match self.propose(&import, &sha256).await {
             Ok(None) => return Ok(()),
@@ -90,7 +89,7 @@ impl Handler for ReadImportHandler {
             let (ended, request) = (ended.clone(), request.clone());
             Box::pin(async move { end(conn, &ended, now, &request).await })
         });
-        let record = saved.await.map_err(|error: DbError| error.to_string())?;
+        let record = saved.await?;
         self.state.hub.publish(record.into_iter().collect());
         self.state.imports.ended.tell(import_id);
         Ok(())
@@ -180,7 +179,7 @@ impl ReadImportHandler {
             })
         });
         let Some(mut ground) = begun.await? else { return Ok(None) };
-        for kind in [Kind::Requirement, Kind::UserStory] {
+        for kind in [ItemKind::Requirement, ItemKind::UserStory] {
             let mut after = Some(0);
             while let Some(number) = after {
                 let read =
@@ -189,7 +188,7 @@ impl ReadImportHandler {
                 after = page.last().map(|(last, ..)| *last);
                 let written = spawn_blocking(move || {
                     for (_, text_key, body) in page {
-                        let item: GroundItem = (kind.into(), text_key, body);
+                        let item: GroundItem = (kind, text_key, body);
                         write_line(&mut ground, &item)?;
                     }
                     Ok::<_, io::Error>(ground)
@@ -221,7 +220,7 @@ impl ReadImportHandler {
                 return Ok(planned.report);
             }
             let now = self.state.now();
-            for target in [ProposalTarget::Requirement, ProposalTarget::UserStory] {
+            for target in [ItemKind::Requirement, ItemKind::UserStory] {
                 let of_target = drafts.iter().filter(|(of, _)| *of == target);
                 let some: Vec<_> = of_target.map(|(_, draft)| draft.clone()).collect();
                 if some.is_empty() {

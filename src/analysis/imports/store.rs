@@ -4,14 +4,17 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::run::Run;
+use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+use pipeline::result::ItemKind;
 
-use super::model::{ImportStatus, ItemImport};
-use crate::analysis::items::store::Kind;
+use super::model::ImportFormat;
+use super::model::ImportStatus;
+use super::model::ItemImport;
 use crate::db::schema::item_imports as table;
 use crate::db::schema::items;
 use crate::db::sweep::Retention;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, page_of};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 
@@ -26,16 +29,16 @@ pub const RETENTION: Retention = Retention { table: "item_imports", key: "id", a
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = table)]
 struct Row {
-    id: Key<ItemImport>,
-    project_id: Key<ids::Project>,
-    run_id: Key<Run>,
-    status: String,
-    format: String,
+    id: Id<ItemImport>,
+    project_id: Id<ids::Project>,
+    run_id: Id<Run>,
+    status: ImportStatus,
+    format: ImportFormat,
     file_name: String,
     sha256: Option<String>,
     report: Option<String>,
     error: Option<String>,
-    created_at: At,
+    created_at: Time,
     size_bytes: i64,
 }
 
@@ -62,15 +65,15 @@ impl StoredImport {
             sha256: row.sha256,
             size_bytes: row.size_bytes,
             import: ItemImport {
-                id: row.id.0,
-                project_id: row.project_id.0,
-                run_id: row.run_id.0,
-                status: row.status.parse().map_err(|_| broken(&row.status))?,
-                format: row.format.parse().map_err(|_| broken(&row.format))?,
+                id: row.id,
+                project_id: row.project_id,
+                run_id: row.run_id,
+                status: row.status,
+                format: row.format,
                 file_name: row.file_name,
                 report: report.map_err(|_| broken("report that can't be read"))?,
                 error_message: row.error,
-                created_at: row.created_at.0,
+                created_at: row.created_at,
             },
         })
     }
@@ -81,16 +84,16 @@ pub async fn insert(
     StoredImport { import, sha256, size_bytes }: &StoredImport,
 ) -> Result<(), DbError> {
     let row = Row {
-        id: Key(import.id),
-        project_id: Key(import.project_id),
-        run_id: Key(import.run_id),
-        status: import.status.to_string(),
-        format: import.format.to_string(),
+        id: import.id,
+        project_id: import.project_id,
+        run_id: import.run_id,
+        status: import.status,
+        format: import.format,
         file_name: import.file_name.clone(),
         sha256: sha256.clone(),
         report: report(import)?,
         error: import.error_message.clone(),
-        created_at: At(import.created_at),
+        created_at: import.created_at,
         size_bytes: *size_bytes,
     };
     diesel::insert_into(table::table).values(row).execute(conn).await?;
@@ -98,7 +101,7 @@ pub async fn insert(
 }
 
 pub async fn find(conn: &mut Conn, id: Id<ItemImport>) -> Result<Option<StoredImport>, DbError> {
-    let row: Option<Row> = table::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+    let row: Option<Row> = table::table.find(id).select(Row::columns()).first(conn).await.optional()?;
     row.map(StoredImport::of).transpose()
 }
 
@@ -108,22 +111,21 @@ pub async fn list(
     project_id: Id<ids::Project>,
     page: PageQuery,
 ) -> Result<List<StoredImport>, DbError> {
-    let listed = table::table.filter(table::project_id.eq(Key(project_id)));
+    let listed = table::table.filter(table::project_id.eq(project_id));
     let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, table::id, Row::columns());
-    page.list(rows, total, |row| row.id.0.uuid()).try_map(StoredImport::of)
+    page.list(rows, total, |row| row.id.uuid()).try_map(StoredImport::of)
 }
 
 /// Returns how many imports of a project are kept.
 pub async fn count(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<i64, DbError> {
-    Ok(table::table.filter(table::project_id.eq(Key(project_id))).count().get_result(conn).await?)
+    Ok(table::table.filter(table::project_id.eq(project_id)).count().get_result(conn).await?)
 }
 
 /// Saves how an import ended, and lets go of its file; returns whether it was READING until now.
 pub async fn end(conn: &mut Conn, import: &ItemImport) -> Result<bool, DbError> {
-    let reading =
-        table::table.filter(table::id.eq(Key(import.id))).filter(table::status.eq(ImportStatus::Reading.to_string()));
+    let reading = table::table.filter(table::id.eq(import.id)).filter(table::status.eq(ImportStatus::Reading));
     let ended = (
-        table::status.eq(import.status.to_string()),
+        table::status.eq(import.status),
         table::sha256.eq(None::<String>),
         table::report.eq(report(import)?),
         table::error.eq(import.error_message.clone()),
@@ -142,11 +144,11 @@ pub async fn kept(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>,
 pub async fn items_after(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    kind: Kind,
+    kind: ItemKind,
     number: i64,
     most: i64,
 ) -> Result<Vec<(i64, String, String)>, DbError> {
-    let own = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::kind.eq(kind.as_str()));
+    let own = items::table.filter(items::project_id.eq(project_id)).filter(items::kind.eq(kind));
     let page = own.filter(items::number.gt(number)).order(items::number.asc()).limit(most);
     Ok(page.select((items::number, items::text_key, items::body)).load(conn).await?)
 }

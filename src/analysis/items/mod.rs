@@ -11,4 +11,4 @@ pub mod spooled;
 pub mod spooling;
 pub mod store;
 
-pub use store::{Kind, item_of};
+pub use store::item_of;

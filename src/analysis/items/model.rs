@@ -5,55 +5,38 @@ use actors::run::Run;
 use actors::time::Time;
 use chrono::NaiveDate;
 use pipeline::SourceKind;
-use pipeline::result::{Citation, EarsPattern, Priority, QualityCategory, QualityIssue, RequirementType, Severity};
+use pipeline::result::{
+    Citation, EarsPattern, ItemKind, Priority, QualityCategory, QualityIssue, RequirementType, Severity,
+};
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::clients::trackers::model::TrackerIssueState;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::{Enumeration, wire_enum};
 
+impl Enumeration for ItemKind {}
 impl Enumeration for RequirementType {}
 impl Enumeration for Priority {}
 impl Enumeration for QualityCategory {}
 
-/// The review status of an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum WorkflowStatus {
-    NeedsReview,
-    Approved,
-    Rejected,
+wire_enum! {
+    /// The review status of an item.
+    pub enum WorkflowStatus {
+        NeedsReview,
+        Approved,
+        Rejected,
+    }
 }
 
-impl Enumeration for WorkflowStatus {}
-/// Who last wrote the text of an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum RevisionSource {
-    AiGenerated,
-    HumanEdited,
-    AiRegenerated,
+wire_enum! {
+    /// Who last wrote the text of an item.
+    pub enum RevisionSource {
+        AiGenerated,
+        HumanEdited,
+        AiRegenerated,
+    }
 }
-
-impl Enumeration for RevisionSource {}
-
-/// The kind of item that a proposal is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ProposalTarget {
-    Requirement,
-    UserStory,
-}
-
-impl Enumeration for ProposalTarget {}
 
 /// Where an item comes from. The quote occurs verbatim in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -1,6 +1,7 @@
 //! Lists the items of a project.
 
 use actors::ids::{self, Id};
+use pipeline::result::ItemKind;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
@@ -14,8 +15,6 @@ use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
 
-pub use super::store::Kind;
-
 /// Lists a project's items of one kind, newest first.
 ///
 /// # Errors
@@ -23,7 +22,7 @@ pub use super::store::Kind;
 pub async fn list<T: DeserializeOwned>(
     state: &Analysis,
     project_id: Id<ids::Project>,
-    kind: Kind,
+    kind: ItemKind,
     listing: Listing<Filter>,
     mut share: Share,
 ) -> Result<CountedAnswer<List<T>>, ApiError> {
@@ -45,7 +44,7 @@ pub async fn list<T: DeserializeOwned>(
 pub async fn code_of(
     state: &Analysis,
     project_id: Id<ids::Project>,
-    kind: Kind,
+    kind: ItemKind,
     id: Uuid,
 ) -> Result<Option<String>, ApiError> {
     let number = state.db.read(move |conn| Box::pin(store::number(conn, project_id, kind, id))).await;

@@ -3,9 +3,10 @@
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
+use actors::wire_enum;
 use chrono::NaiveDate;
+use pipeline::result::ItemKind;
 use serde::Serialize;
-use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -30,6 +31,14 @@ macro_rules! of_either {
 }
 
 impl ProjectItem {
+    #[must_use]
+    pub const fn kind(&self) -> ItemKind {
+        match self {
+            Self::Requirement(_) => ItemKind::Requirement,
+            Self::UserStory(_) => ItemKind::UserStory,
+        }
+    }
+
     #[must_use]
     pub fn id(&self) -> Uuid {
         of_either!(self, |one| one.id)
@@ -216,12 +225,12 @@ impl ProjectItem {
     }
 }
 
-/// How an item refers to a requirement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", const_into_str)]
-pub enum ReferenceKind {
-    /// A story covers it.
-    Requirement,
-    DuplicateOf,
-    ConflictsWith,
+wire_enum! {
+    /// How an item refers to a requirement.
+    pub enum ReferenceKind {
+        /// A story covers it.
+        Requirement,
+        DuplicateOf,
+        ConflictsWith,
+    }
 }

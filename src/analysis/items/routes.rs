@@ -3,7 +3,6 @@
 use super::bodies::{Filter, RequirementFilter};
 use super::model::{Requirement, UserStory};
 use super::operations;
-use super::store::Kind;
 use crate::access::policy::Member;
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;
@@ -13,6 +12,7 @@ use crate::http::error::ApiError;
 use crate::http::input::{ValidQuery, WithShare};
 use crate::http::list::Listing;
 use crate::projects::model::Project;
+use pipeline::result::ItemKind;
 
 pub async fn requirements(
     request: Authorized<Member<Project>, WithShare<ValidQuery<Listing<RequirementFilter>>>>,
@@ -20,7 +20,7 @@ pub async fn requirements(
 ) -> Result<CountedAnswer<List<Requirement>>, ApiError> {
     let WithShare { input: ValidQuery(Listing { filter: RequirementFilter(filter), page }), share } = request.input;
     let listing = Listing { filter, page };
-    operations::list(&state, request.access.resource.id, Kind::Requirement, listing, share).await
+    operations::list(&state, request.access.resource.id, ItemKind::Requirement, listing, share).await
 }
 
 pub async fn user_stories(
@@ -28,5 +28,5 @@ pub async fn user_stories(
     state: Analysis,
 ) -> Result<CountedAnswer<List<UserStory>>, ApiError> {
     let WithShare { input: ValidQuery(listing), share } = request.input;
-    operations::list(&state, request.access.resource.id, Kind::UserStory, listing, share).await
+    operations::list(&state, request.access.resource.id, ItemKind::UserStory, listing, share).await
 }

@@ -7,10 +7,10 @@ use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
 use bytes::Bytes;
+use pipeline::result::ItemKind;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::store::Kind;
 use crate::http::spool::{Spool, SpoolWriter};
 
 /// How many bytes of bodies are read from the database at once, and of how many items.
@@ -21,7 +21,7 @@ const PIECE_ITEMS: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListedItem {
     pub id: Uuid,
-    pub kind: Kind,
+    pub kind: ItemKind,
     pub run_id: Id<Run>,
     /// Of its code.
     pub number: i64,
@@ -140,7 +140,7 @@ mod tests {
     fn listed(number: u128, bytes: usize) -> ListedItem {
         ListedItem {
             id: Uuid::from_u128(number),
-            kind: Kind::UserStory,
+            kind: ItemKind::UserStory,
             run_id: Id::from_uuid(Uuid::nil()),
             number: 1,
             updated_at: Time::from_millis(0).unwrap(),

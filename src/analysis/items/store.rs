@@ -9,79 +9,23 @@ use diesel::{
     EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, Queryable, Selectable,
     TextExpressionMethods,
 };
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::bodies::Filter;
-use super::model::ProposalTarget;
 use super::project_item::ProjectItem;
 use crate::db::schema::{item_numbers, items};
-use crate::db::{Columns, Conn, DbError, Key, RunQueryDsl, is_found, is_wanted, octet_length, page_by_bytes};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, is_found, is_wanted, octet_length, page_by_bytes};
 use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::http::page::PageQuery;
 
-/// The kinds of items that have codes within a project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Requirement,
-    UserStory,
-}
-
-impl Kind {
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Requirement => "REQUIREMENT",
-            Self::UserStory => "USER_STORY",
-        }
-    }
-
-    #[must_use]
-    pub const fn of_item(item: &ProjectItem) -> Self {
-        match item {
-            ProjectItem::Requirement(_) => Self::Requirement,
-            ProjectItem::UserStory(_) => Self::UserStory,
-        }
-    }
-
-    fn of(name: &str) -> Option<Self> {
-        [Self::Requirement, Self::UserStory].into_iter().find(|kind| kind.as_str() == name)
-    }
-
-    /// The code of the item with this number.
-    #[must_use]
-    pub fn code(self, number: i64) -> String {
-        match self {
-            Self::Requirement => format!("REQ-{number:03}"),
-            Self::UserStory => format!("US-{number:03}"),
-        }
-    }
-}
-
-impl From<Kind> for ProposalTarget {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Requirement => Self::Requirement,
-            Kind::UserStory => Self::UserStory,
-        }
-    }
-}
-
-impl From<ProposalTarget> for Kind {
-    fn from(target: ProposalTarget) -> Self {
-        match target {
-            ProposalTarget::Requirement => Self::Requirement,
-            ProposalTarget::UserStory => Self::UserStory,
-        }
-    }
-}
-
 /// An item of a project. `body` is the serialized resource, as clients receive it.
 #[derive(Debug, Clone, Queryable, Selectable)]
 #[diesel(table_name = items)]
 pub struct Item {
-    pub id: Key<()>,
+    pub id: Id<()>,
     pub number: i64,
     pub text_key: String,
     pub body: String,
@@ -95,10 +39,10 @@ pub struct Item {
 ///
 /// # Errors
 /// It is not one of this kind.
-pub fn item_of(kind: Kind, body: &str) -> Result<ProjectItem, DbError> {
+pub fn item_of(kind: ItemKind, body: &str) -> Result<ProjectItem, DbError> {
     let item = match kind {
-        Kind::Requirement => serde_json::from_str(body).map(ProjectItem::Requirement),
-        Kind::UserStory => serde_json::from_str(body).map(ProjectItem::UserStory),
+        ItemKind::Requirement => serde_json::from_str(body).map(ProjectItem::Requirement),
+        ItemKind::UserStory => serde_json::from_str(body).map(ProjectItem::UserStory),
     };
     item.map_err(|error| DbError::Broken(format!("an item is invalid: {error}")))
 }
@@ -107,12 +51,12 @@ pub fn item_of(kind: Kind, body: &str) -> Result<ProjectItem, DbError> {
 pub async fn known(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    kind: Kind,
+    kind: ItemKind,
     text_keys: Vec<String>,
 ) -> Result<Vec<Item>, DbError> {
     Ok(items::table
-        .filter(items::project_id.eq(Key(project_id)))
-        .filter(items::kind.eq(kind.as_str()))
+        .filter(items::project_id.eq(project_id))
+        .filter(items::kind.eq(kind))
         .filter(items::text_key.eq_any(text_keys))
         // Of several, the first is the one that is kept.
         .order(items::number.desc())
@@ -123,35 +67,40 @@ pub async fn known(
 
 /// Finds items of a project by their ids.
 pub async fn some(conn: &mut Conn, project_id: Id<ids::Project>, ids: Vec<Uuid>) -> Result<Vec<Item>, DbError> {
-    let ids: Vec<Key<()>> = ids.into_iter().map(|id| Key(Id::from_uuid(id))).collect();
-    let found = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::id.eq_any(ids));
+    let ids: Vec<Id<()>> = ids.into_iter().map(|id| Id::from_uuid(id)).collect();
+    let found = items::table.filter(items::project_id.eq(project_id)).filter(items::id.eq_any(ids));
     Ok(found.select(Item::columns()).load(conn).await?)
 }
 
 /// Whether the project has an item of a kind.
-pub async fn exists(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind, id: Id<()>) -> Result<bool, DbError> {
-    let own = items::table.find(Key(id)).filter(items::project_id.eq(Key(project_id)));
-    Ok(own.filter(items::kind.eq(kind.as_str())).count().get_result::<i64>(conn).await? > 0)
+pub async fn exists(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    kind: ItemKind,
+    id: Id<()>,
+) -> Result<bool, DbError> {
+    let own = items::table.find(id).filter(items::project_id.eq(project_id));
+    Ok(own.filter(items::kind.eq(kind)).count().get_result::<i64>(conn).await? > 0)
 }
 
 /// The number of a project's item of one kind.
 pub async fn number(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    kind: Kind,
+    kind: ItemKind,
     id: Uuid,
 ) -> Result<Option<i64>, DbError> {
     let found = items::table
-        .find(Key(Id::<()>::from_uuid(id)))
-        .filter(items::project_id.eq(Key(project_id)))
-        .filter(items::kind.eq(kind.as_str()));
+        .find(Id::<()>::from_uuid(id))
+        .filter(items::project_id.eq(project_id))
+        .filter(items::kind.eq(kind));
     Ok(found.select(items::number).first(conn).await.optional()?)
 }
 
 /// Whether a person has touched an item of the project.
 pub async fn is_any_touched(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<bool, DbError> {
-    let touched = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::touched);
-    let first: Option<Key<()>> = touched.select(items::id).first(conn).await.optional()?;
+    let touched = items::table.filter(items::project_id.eq(project_id)).filter(items::touched);
+    let first: Option<Id<()>> = touched.select(items::id).first(conn).await.optional()?;
     Ok(first.is_some())
 }
 
@@ -159,21 +108,21 @@ pub async fn is_any_touched(conn: &mut Conn, project_id: Id<ids::Project>) -> Re
 pub async fn touched(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    kind: Kind,
+    kind: ItemKind,
     after: Id<()>,
     most: i64,
 ) -> Result<Vec<Item>, DbError> {
     let touched = items::table
-        .filter(items::project_id.eq(Key(project_id)))
-        .filter(items::kind.eq(kind.as_str()))
+        .filter(items::project_id.eq(project_id))
+        .filter(items::kind.eq(kind))
         .filter(items::touched)
-        .filter(items::id.gt(Key(after)));
+        .filter(items::id.gt(after));
     Ok(touched.order(items::id.asc()).limit(most).select(Item::columns()).load(conn).await?)
 }
 
 /// The last number that was assigned to an item of this kind; 0 if there is none.
-pub async fn last_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind) -> Result<i64, DbError> {
-    let last = item_numbers::table.find((Key(project_id), kind.as_str())).select(item_numbers::last);
+pub async fn last_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: ItemKind) -> Result<i64, DbError> {
+    let last = item_numbers::table.find((project_id, kind)).select(item_numbers::last);
     Ok(last.first(conn).await.optional()?.unwrap_or(0))
 }
 
@@ -181,7 +130,7 @@ pub async fn last_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: Ki
 #[derive(Debug, Clone)]
 pub struct Facts {
     pub id: Uuid,
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// Empty for stories.
     pub item_type: &'static str,
     pub priority: &'static str,
@@ -195,14 +144,14 @@ impl Facts {
         match item {
             ProjectItem::Requirement(one) => Self {
                 id: one.id,
-                kind: Kind::Requirement,
+                kind: ItemKind::Requirement,
                 item_type: one.kind.into_str(),
                 priority: one.priority.into_str(),
                 search_text: format!("{} {}", one.title, one.statement).to_lowercase(),
             },
             ProjectItem::UserStory(one) => Self {
                 id: one.id,
-                kind: Kind::UserStory,
+                kind: ItemKind::UserStory,
                 item_type: "",
                 priority: one.priority.into_str(),
                 search_text: format!("{} {}", one.title, one.description).to_lowercase(),
@@ -224,18 +173,18 @@ pub struct FoundKeys {
 pub async fn list(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    kind: Kind,
+    kind: ItemKind,
     Listing { filter, page }: Listing<Filter>,
     share: &mut Share,
 ) -> Result<List<String>, DbError> {
     let listed = items::table
-        .filter(items::project_id.eq(Key(project_id)))
-        .filter(items::kind.eq(kind.as_str()))
+        .filter(items::project_id.eq(project_id))
+        .filter(items::kind.eq(kind))
         .filter(is_wanted(items::item_type, filter.item_type))
         .filter(is_wanted(items::priority, filter.priority))
         .filter(is_wanted(items::workflow_status, filter.status))
         .filter(is_found(filter.search.as_ref(), |pattern| items::search_text.like(pattern.to_owned()).escape('\\')));
-    let (rows, more, total): (Vec<(Key<()>, String)>, _, _) =
+    let (rows, more, total): (Vec<(Id<()>, String)>, _, _) =
         page_by_bytes!(conn, share, page, listed, items::id, octet_length(items::body), (items::id, items::body));
-    Ok(PageQuery::ended(rows, more, total, |(id, _)| id.0.uuid()).map(|(_, body)| body))
+    Ok(PageQuery::ended(rows, more, total, |(id, _)| id.uuid()).map(|(_, body)| body))
 }

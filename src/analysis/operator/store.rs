@@ -1,6 +1,7 @@
 //! Queries of the operator's lists of runs.
 
 use actors::ids::{self, Id, User};
+use actors::run::AiRunStatus;
 use actors::run::Run;
 use actors::time::Time;
 use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl};
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::model::{OperatorRun, RunQuery};
 use crate::analysis::store::UNFINISHED;
 use crate::db::schema::{projects, runs};
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl, is_wanted};
+use crate::db::{Conn, DbError, RunQueryDsl, is_wanted};
 
 /// A run with its progress.
 #[derive(Debug, Serialize)]
@@ -17,14 +18,14 @@ use crate::db::{At, Conn, DbError, Key, RunQueryDsl, is_wanted};
 pub struct RunListItem {
     pub id: Id<Run>,
     pub project_id: Id<ids::Project>,
-    pub status: String,
+    pub status: AiRunStatus,
     pub progress: i64,
     pub attempt: i64,
     pub created_at: Time,
     pub message: String,
 }
 
-type Row = (Key<Run>, Key<ids::Project>, String, i64, i64, At, String);
+type Row = (Id<Run>, Id<ids::Project>, AiRunStatus, i64, i64, Time, String);
 
 pub async fn list(
     conn: &mut Conn,
@@ -34,7 +35,7 @@ pub async fn list(
 ) -> Result<Vec<RunListItem>, DbError> {
     let any = with_those_over.into_sql::<diesel::sql_types::Bool>();
     let rows: Vec<Row> = runs::table
-        .filter(runs::id.gt(Key(after)))
+        .filter(runs::id.gt(after))
         .filter(any.or(runs::status.eq_any(UNFINISHED)))
         .order(runs::id.asc())
         .limit(limit)
@@ -50,20 +51,20 @@ pub async fn list(
         .load(conn)
         .await?;
     let listed = |(id, project_id, status, progress, attempt, created_at, message): Row| RunListItem {
-        id: id.0,
-        project_id: project_id.0,
+        id,
+        project_id,
         status,
         progress,
         attempt,
-        created_at: created_at.0,
+        created_at,
         message,
     };
     Ok(rows.into_iter().map(listed).collect())
 }
 
 type PageRow = (
-    (Key<Run>, Key<ids::Project>, String, Key<User>, String, i64, String, String),
-    (i64, Option<String>, At, Option<At>, Option<At>, At),
+    (Id<Run>, Id<ids::Project>, String, Id<User>, AiRunStatus, i64, String, String),
+    (i64, Option<String>, Time, Option<Time>, Option<Time>, Time),
 );
 
 /// The columns of a run and the name of its project.
@@ -92,26 +93,25 @@ macro_rules! columns {
     };
 }
 
-fn run(row: PageRow) -> Result<OperatorRun, DbError> {
+fn run(row: PageRow) -> OperatorRun {
     let ((id, project_id, project_name, created_by_id, status, progress, current_node, engine), rest) = row;
     let (attempt, error_message, created_at, started_at, completed_at, updated_at) = rest;
-    let status = status.parse().map_err(|_| DbError::Broken(format!("the run {} has the status {status}", id.0)))?;
-    Ok(OperatorRun {
-        id: id.0,
-        project_id: project_id.0,
+    OperatorRun {
+        id,
+        project_id,
         project_name,
-        created_by_id: created_by_id.0,
+        created_by_id,
         status,
         progress,
         current_node,
         engine,
         attempt,
         error_message,
-        created_at: created_at.0,
-        started_at: started_at.map(|at| at.0),
-        completed_at: completed_at.map(|at| at.0),
-        updated_at: updated_at.0,
-    })
+        created_at,
+        started_at,
+        completed_at,
+        updated_at,
+    }
 }
 
 /// Returns a page, one more run than the limit if there are as many, and how many runs there are on all pages.
@@ -121,7 +121,7 @@ pub async fn page(conn: &mut Conn, query: RunQuery) -> Result<(Vec<OperatorRun>,
     let most = limit + 1;
     let before = |is_over| {
         let reached = after.filter(|after| after.is_over == is_over);
-        Key(Id::<Run>::from_uuid(reached.map_or(uuid::Uuid::max(), |after| after.id)))
+        Id::<Run>::from_uuid(reached.map_or(uuid::Uuid::max(), |after| after.id))
     };
     macro_rules! rows {
         ($which:expr, $before:expr, $most:expr) => {
@@ -146,14 +146,13 @@ pub async fn page(conn: &mut Conn, query: RunQuery) -> Result<(Vec<OperatorRun>,
         let over: Vec<PageRow> = rows!(runs::status.ne_all(UNFINISHED), before(true), rest);
         found.extend(over);
     }
-    Ok((found.into_iter().map(run).collect::<Result<_, _>>()?, total))
+    Ok((found.into_iter().map(run).collect(), total))
 }
 
 pub async fn find(conn: &mut Conn, id: Id<Run>) -> Result<Option<OperatorRun>, DbError> {
     let of_project = runs::table.inner_join(projects::table.on(projects::id.eq(runs::project_id)));
-    let found: Option<PageRow> =
-        of_project.filter(runs::id.eq(Key(id))).select(columns!()).first(conn).await.optional()?;
-    found.map(run).transpose()
+    let found: Option<PageRow> = of_project.filter(runs::id.eq(id)).select(columns!()).first(conn).await.optional()?;
+    Ok(found.map(run))
 }
 
 pub async fn unfinished_count(conn: &mut Conn) -> Result<i64, DbError> {

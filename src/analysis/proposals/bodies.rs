@@ -4,8 +4,8 @@ use actors::ids::Id;
 use actors::run::Run;
 
 use super::model::{ProposalKind, ProposalStatus};
-use crate::analysis::items::model::ProposalTarget;
 use crate::http::input::Query;
+use pipeline::result::ItemKind;
 
 /// The filter of the list of proposals.
 #[derive(Debug, Clone, Query)]
@@ -16,7 +16,7 @@ pub struct Filter {
     pub kind: Option<ProposalKind>,
     /// Return only proposals about this kind of items.
     #[query(rename = "targetType")]
-    pub target: Option<ProposalTarget>,
+    pub target: Option<ItemKind>,
     /// Return only proposals of this run.
     pub run_id: Option<Id<Run>>,
     /// Return only proposals of this import.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use actors::ids::Id;
 use actors::run::Run;
-use pipeline::result::{Citation, Warning};
+use pipeline::result::{Citation, ItemKind, Warning};
 use pipeline::{PipelineResult, SourceKind};
 use uuid::Uuid;
 
@@ -14,9 +14,11 @@ use super::model::{Proposal, ProposalKind};
 use super::planning::{self, FoundText, KindPlan, KnownItem, OpenProposal, PastProposals, ReadScope, ReviewedItem};
 use super::store::drafts::{self as store, PastProposal};
 use crate::analysis::items::content_key::content_key;
-use crate::analysis::items::model::{SourceReference, WorkflowStatus};
+use crate::analysis::items::model::SourceReference;
+use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::store::{self as results, Item, Kind};
+use crate::analysis::items::store as results;
+use crate::analysis::items::store::Item;
 use crate::db::{Db, DbError};
 
 /// How many rows are read at once.
@@ -36,7 +38,7 @@ impl ReviewedProject<'_> {
     /// Only database errors.
     pub async fn plan(
         &self,
-        kind: Kind,
+        kind: ItemKind,
         findings: Vec<FoundText>,
         known: &HashMap<String, Item>,
     ) -> Result<KindPlan, DbError> {
@@ -53,14 +55,14 @@ impl ReviewedProject<'_> {
         planned.await.map_err(|error| DbError::Broken(error.to_string()))
     }
 
-    async fn reviewed(&self, kind: Kind) -> Result<Vec<ReviewedItem>, DbError> {
+    async fn reviewed(&self, kind: ItemKind) -> Result<Vec<ReviewedItem>, DbError> {
         let (mut after, mut reviewed) = (Id::from_uuid(Uuid::nil()), Vec::new());
         let project_id = self.run.project_id;
         loop {
             let read =
                 self.db.read(move |conn| Box::pin(results::touched(conn, project_id, kind, after, PAGE))).await?;
             let Some(last) = read.last() else { return Ok(reviewed) };
-            after = last.id.0;
+            after = last.id;
             for Item { body, .. } in read {
                 let item = results::item_of(kind, &body)?;
                 reviewed.push(ReviewedItem {
@@ -73,13 +75,12 @@ impl ReviewedProject<'_> {
         }
     }
 
-    async fn past(&self, kind: Kind) -> Result<PastProposals, DbError> {
+    async fn past(&self, kind: ItemKind) -> Result<PastProposals, DbError> {
         let (mut after, mut past) = (Id::<Proposal>::from_uuid(Uuid::nil()), PastProposals::default());
         let project_id = self.run.project_id;
         loop {
-            let read = self
-                .db
-                .read(move |conn| Box::pin(store::undecided_or_dismissed(conn, project_id, kind.into(), after, PAGE)));
+            let read =
+                self.db.read(move |conn| Box::pin(store::undecided_or_dismissed(conn, project_id, kind, after, PAGE)));
             let read = read.await?;
             let Some(last) = read.last() else { return Ok(past) };
             after = last.id;
@@ -102,7 +103,7 @@ impl ReviewedProject<'_> {
     /// What the open NEW ones among some proposals rest on.
     async fn sources_of_new(
         &self,
-        kind: Kind,
+        kind: ItemKind,
         some: &[PastProposal],
     ) -> Result<HashMap<Id<Proposal>, HashSet<Uuid>>, DbError> {
         let is_new = |past: &&PastProposal| past.is_open && past.kind == ProposalKind::New;
@@ -116,12 +117,12 @@ impl ReviewedProject<'_> {
     }
 }
 
-fn known_item(kind: Kind, item: &Item) -> Result<KnownItem, DbError> {
+fn known_item(kind: ItemKind, item: &Item) -> Result<KnownItem, DbError> {
     let content_key = match item.content_key.as_str() {
         "" => content_key(&results::item_of(kind, &item.body)?),
         content_key => content_key.to_owned(),
     };
-    Ok(KnownItem { id: item.id.0.uuid(), is_touched: item.touched, content_key })
+    Ok(KnownItem { id: item.id.uuid(), is_touched: item.touched, content_key })
 }
 
 fn sources(item: &ProjectItem) -> HashSet<Uuid> {

@@ -62,7 +62,7 @@ impl Handler for ForgetProposalDraftsHandler {
                 if store::is_over(conn, run_id).await? { forget_page(conn, run_id, PAGE).await } else { Ok(0) }
             })
         });
-        forgotten.await.map_err(|error: DbError| error.to_string())?;
+        forgotten.await?;
         if stopping.is_cancelled() {
             return Err(JobError::Again("the server is stopping".to_owned()));
         }

@@ -3,45 +3,36 @@
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
-use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use pipeline::result::ItemKind;
+use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::analysis::items::model::ProposalTarget;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 
-/// What is proposed for an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ProposalKind {
-    /// To add it.
-    New,
-    /// To replace its content.
-    Changed,
-    /// To reject it.
-    Gone,
+wire_enum! {
+    /// What is proposed for an item.
+    pub enum ProposalKind {
+        /// To add it.
+        New,
+        /// To replace its content.
+        Changed,
+        /// To reject it.
+        Gone,
+    }
 }
 
-impl Enumeration for ProposalKind {}
-
-/// The status of a proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ProposalStatus {
-    Open,
-    Accepted,
-    Dismissed,
-    /// A later run had a say about the same item, or a later import if an import proposed it.
-    Superseded,
+wire_enum! {
+    /// The status of a proposal.
+    pub enum ProposalStatus {
+        Open,
+        Accepted,
+        Dismissed,
+        /// A later run had a say about the same item, or a later import if an import proposed it.
+        Superseded,
+    }
 }
-
-impl Enumeration for ProposalStatus {}
 
 /// A change of a project's items that a run or an import proposes.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -53,7 +44,7 @@ pub struct Proposal {
     /// The import that proposes it; null if the run does.
     #[schema(required)]
     pub import_id: Option<Uuid>,
-    pub target_type: ProposalTarget,
+    pub target_type: ItemKind,
     /// The item; null for a NEW one that is not accepted. Its id would be that of `after`.
     #[schema(required)]
     pub target_id: Option<Uuid>,

@@ -147,7 +147,7 @@ async fn apply(
         Some(_) => (RevisionSource::HumanEdited, None),
         None => (RevisionSource::AiRegenerated, Some(keys.clone())),
     };
-    let proposed = proposal.after.as_deref().map(|body| item_of(proposal.target.into(), body)).transpose()?;
+    let proposed = proposal.after.as_deref().map(|body| item_of(proposal.target, body)).transpose()?;
     let decision = ItemDecision::of(ApprovalAction::AcceptProposal);
     let incomplete = || DbError::Broken(format!("the proposal {} can't be accepted: it lacks an item", proposal.id));
     let (before, after) = match (proposal.kind, target, proposed) {

@@ -13,15 +13,17 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, JoinOnDsl, NullableExpressionMethods,
     OptionalExtension, QueryDsl, Queryable, Selectable,
 };
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::bodies::Filter;
-use super::model::{Proposal, ProposalKind, ProposalStatus};
-use crate::analysis::items::model::ProposalTarget;
+use super::model::Proposal;
+use super::model::ProposalKind;
+use super::model::ProposalStatus;
 use crate::analysis::items::project_item::ReferenceKind;
-use crate::analysis::items::store::{Kind, item_of};
+use crate::analysis::items::store::item_of;
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, coalesce, is_wanted, octet_length, page_by_bytes};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, coalesce, is_wanted, octet_length, page_by_bytes};
 use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
@@ -33,22 +35,21 @@ const DRAFT: &str = "DRAFT";
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = proposals)]
 struct Row {
-    id: Key<Proposal>,
-    project_id: Key<ids::Project>,
-    run_id: Key<Run>,
-    item_id: Key<()>,
-    target_type: String,
-    kind: String,
-    status: String,
+    id: Id<Proposal>,
+    project_id: Id<ids::Project>,
+    run_id: Id<Run>,
+    item_id: Id<()>,
+    target_type: ItemKind,
+    kind: ProposalKind,
     text_key: String,
     content_key: String,
     target_version: Option<i64>,
-    created_at: At,
-    import_id: Option<Key<()>>,
+    created_at: Time,
+    import_id: Option<Id<()>>,
 }
 
-/// A row with the texts before and after.
-type RowWithTexts = (Row, Option<String>, Option<String>);
+/// A row of one whose run is complete, with its status and the texts before and after.
+type RowWithTexts = (Row, ProposalStatus, Option<String>, Option<String>);
 
 /// A proposal as it is stored, with its texts: the bodies of items.
 #[derive(Debug, Clone)]
@@ -57,7 +58,7 @@ pub struct StoredProposal {
     pub run_id: Id<Run>,
     pub import_id: Option<Uuid>,
     pub item_id: Id<()>,
-    pub target: ProposalTarget,
+    pub target: ItemKind,
     pub kind: ProposalKind,
     pub status: ProposalStatus,
     pub text_key: String,
@@ -70,23 +71,22 @@ pub struct StoredProposal {
 }
 
 impl StoredProposal {
-    fn of((row, before, after): RowWithTexts) -> Result<Self, DbError> {
-        let invalid = |what: &str| DbError::Broken(format!("the proposal {:?} has an unknown {what}", row.id));
-        Ok(Self {
-            id: row.id.0,
-            run_id: row.run_id.0,
-            import_id: row.import_id.map(|id| id.0.uuid()),
-            item_id: row.item_id.0,
-            target: row.target_type.parse().map_err(|_| invalid("target"))?,
-            kind: row.kind.parse().map_err(|_| invalid("kind"))?,
-            status: row.status.parse().map_err(|_| invalid("status"))?,
+    fn of((row, status, before, after): RowWithTexts) -> Self {
+        Self {
+            id: row.id,
+            run_id: row.run_id,
+            import_id: row.import_id.map(|id| id.uuid()),
+            item_id: row.item_id,
+            target: row.target_type,
+            kind: row.kind,
+            status,
             text_key: row.text_key,
             content_key: row.content_key,
             target_version: row.target_version,
-            created_at: row.created_at.0,
+            created_at: row.created_at,
             before,
             after,
-        })
+        }
     }
 
     /// The proposal as clients get it.
@@ -94,8 +94,7 @@ impl StoredProposal {
     /// # Errors
     /// A stored body is no item.
     pub fn shown(self) -> Result<Proposal, DbError> {
-        let kind = Kind::from(self.target);
-        let item = |body: Option<String>| body.map(|body| item_of(kind, &body)).transpose();
+        let item = |body: Option<String>| body.map(|body| item_of(self.target, &body)).transpose();
         let is_item = self.kind != ProposalKind::New || self.status == ProposalStatus::Accepted;
         Ok(Proposal {
             id: self.id,
@@ -116,16 +115,15 @@ impl StoredProposal {
 #[derive(Debug, Clone, PartialEq, Eq, Insertable)]
 #[diesel(table_name = proposal_links)]
 pub struct ReferenceDraft {
-    proposal_id: Key<Proposal>,
-    from_id: Key<()>,
-    reference: String,
+    proposal_id: Id<Proposal>,
+    from_id: Id<()>,
+    reference: ReferenceKind,
 }
 
 impl ReferenceDraft {
     #[must_use]
     pub fn new(to: Id<Proposal>, from: Uuid, reference: ReferenceKind) -> Self {
-        let reference = reference.into_str().to_owned();
-        Self { proposal_id: Key(to), from_id: Key(Id::from_uuid(from)), reference }
+        Self { proposal_id: to, from_id: Id::from_uuid(from), reference }
     }
 }
 
@@ -136,31 +134,31 @@ pub async fn list(
     Listing { filter, page }: Listing<Filter>,
     share: &mut Share,
 ) -> Result<List<StoredProposal>, DbError> {
-    let run_id = Key(filter.run_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
-    let import_id = Key(filter.import_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
+    let run_id = filter.run_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil()));
+    let import_id = filter.import_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil()));
     let of_import =
         filter.import_id.is_none().into_sql::<Bool>().or(proposals::import_id.assume_not_null().eq(import_id));
     let of_run = filter.run_id.is_none().into_sql::<Bool>().or(proposals::run_id.eq(run_id));
     let listed = proposals::table
         .inner_join(proposal_texts::table.on(proposal_texts::proposal_id.eq(proposals::id)))
-        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::project_id.eq(project_id))
         .filter(proposals::status.ne(DRAFT))
         .filter(is_wanted(proposals::status, filter.status))
         .filter(is_wanted(proposals::kind, filter.kind))
         .filter(is_wanted(proposals::target_type, filter.target))
         .filter(of_run)
         .filter(of_import);
-    let columns = (Row::columns(), proposal_texts::before_body, proposal_texts::after_body);
+    let columns = (Row::columns(), proposals::status, proposal_texts::before_body, proposal_texts::after_body);
     let bytes = octet_length(coalesce(proposal_texts::before_body, ""))
         + octet_length(coalesce(proposal_texts::after_body, ""));
     let (rows, more, total): (Vec<RowWithTexts>, _, _) =
         page_by_bytes!(conn, share, page, listed, proposals::id, bytes, columns);
-    PageQuery::ended(rows, more, total, |(row, _, _)| row.id.0.uuid()).try_map(StoredProposal::of)
+    Ok(PageQuery::ended(rows, more, total, |(row, ..)| row.id.uuid()).map(StoredProposal::of))
 }
 
 /// Whether a project has a proposal of this id that people see.
 pub async fn exists(conn: &mut Conn, project_id: Id<ids::Project>, id: Id<Proposal>) -> Result<bool, DbError> {
-    let own = proposals::table.find(Key(id)).filter(proposals::project_id.eq(Key(project_id)));
+    let own = proposals::table.find(id).filter(proposals::project_id.eq(project_id));
     Ok(own.filter(proposals::status.ne(DRAFT)).count().get_result::<i64>(conn).await? > 0)
 }
 
@@ -172,23 +170,23 @@ pub async fn find_to_decide(
     id: Id<Proposal>,
 ) -> Result<Option<StoredProposal>, DbError> {
     // Changes nothing but locks the row, in a statement that both databases support.
-    diesel::update(proposals::table.find(Key(id))).set(proposals::status.eq(proposals::status)).execute(conn).await?;
+    diesel::update(proposals::table.find(id)).set(proposals::status.eq(proposals::status)).execute(conn).await?;
     let found = proposals::table
         .inner_join(proposal_texts::table.on(proposal_texts::proposal_id.eq(proposals::id)))
-        .filter(proposals::id.eq(Key(id)))
-        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::id.eq(id))
+        .filter(proposals::project_id.eq(project_id))
         .filter(proposals::status.ne(DRAFT));
-    let columns = (Row::columns(), proposal_texts::before_body, proposal_texts::after_body);
-    found.select(columns).first(conn).await.optional()?.map(StoredProposal::of).transpose()
+    let columns = (Row::columns(), proposals::status, proposal_texts::before_body, proposal_texts::after_body);
+    Ok(found.select(columns).first(conn).await.optional()?.map(StoredProposal::of))
 }
 
 /// Saves the decision about a proposal, with its texts as they are then.
 pub async fn decide(conn: &mut Conn, decided: &StoredProposal) -> Result<(), DbError> {
-    let own = diesel::update(proposals::table.find(Key(decided.id)));
-    own.set(proposals::status.eq(decided.status.into_str())).execute(conn).await?;
+    let own = diesel::update(proposals::table.find(decided.id));
+    own.set(proposals::status.eq(decided.status)).execute(conn).await?;
     let texts =
         (proposal_texts::before_body.eq(decided.before.clone()), proposal_texts::after_body.eq(decided.after.clone()));
-    diesel::update(proposal_texts::table.find(Key(decided.id))).set(texts).execute(conn).await?;
+    diesel::update(proposal_texts::table.find(decided.id)).set(texts).execute(conn).await?;
     Ok(())
 }
 
@@ -199,15 +197,15 @@ pub async fn link(
     from: Uuid,
     references: Vec<(ReferenceKind, Uuid)>,
 ) -> Result<(), DbError> {
-    let still_proposed = [ProposalStatus::Open.into_str(), ProposalStatus::Superseded.into_str()];
+    let still_proposed = [ProposalStatus::Open, ProposalStatus::Superseded];
     for (reference, to) in references {
         let newest = proposals::table
-            .filter(proposals::project_id.eq(Key(project_id)))
-            .filter(proposals::item_id.eq(Key(Id::<()>::from_uuid(to))))
+            .filter(proposals::project_id.eq(project_id))
+            .filter(proposals::item_id.eq(Id::<()>::from_uuid(to)))
             .filter(proposals::status.eq_any(still_proposed))
             .order(proposals::id.desc());
-        let newest: Option<Key<Proposal>> = newest.select(proposals::id).first(conn).await.optional()?;
-        let Some(Key(proposal)) = newest else { continue };
+        let newest: Option<Id<Proposal>> = newest.select(proposals::id).first(conn).await.optional()?;
+        let Some(proposal) = newest else { continue };
         let link = ReferenceDraft::new(proposal, from, reference);
         diesel::insert_into(proposal_links::table).values(&link).on_conflict_do_nothing().execute(conn).await?;
     }
@@ -223,17 +221,13 @@ pub async fn references_to(
 ) -> Result<Vec<(Id<()>, ReferenceKind)>, DbError> {
     let links = proposal_links::table
         .inner_join(proposals::table.on(proposals::id.eq(proposal_links::proposal_id)))
-        .filter(proposals::project_id.eq(Key(project_id)))
-        .filter(proposals::item_id.eq(Key(item_id)))
+        .filter(proposals::project_id.eq(project_id))
+        .filter(proposals::item_id.eq(item_id))
         .order((proposal_links::from_id.asc(), proposal_links::reference.asc()))
         .select((proposal_links::from_id, proposal_links::reference))
         .distinct()
         .limit(most);
-    let links: Vec<(Key<()>, String)> = links.load(conn).await?;
-    let kind = |reference: &str| {
-        reference.parse().map_err(|_| DbError::Broken(format!("nothing refers to an item as {reference}")))
-    };
-    links.into_iter().map(|(from, reference)| Ok((from.0, kind(&reference)?))).collect()
+    Ok(links.load(conn).await?)
 }
 
 /// Returns which of some ids are items of a project.
@@ -242,10 +236,10 @@ pub async fn existing_items(
     project_id: Id<ids::Project>,
     ids: Vec<Uuid>,
 ) -> Result<HashSet<Uuid>, DbError> {
-    let ids: Vec<Key<()>> = ids.into_iter().map(|id| Key(Id::from_uuid(id))).collect();
-    let found = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::id.eq_any(ids));
-    let found: Vec<Key<()>> = found.select(items::id).load(conn).await?;
-    Ok(found.into_iter().map(|id| id.0.uuid()).collect())
+    let ids: Vec<Id<()>> = ids.into_iter().map(Id::from_uuid).collect();
+    let found = items::table.filter(items::project_id.eq(project_id)).filter(items::id.eq_any(ids));
+    let found: Vec<Id<()>> = found.select(items::id).load(conn).await?;
+    Ok(found.into_iter().map(|id| id.uuid()).collect())
 }
 
 #[cfg(test)]

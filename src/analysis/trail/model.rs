@@ -3,67 +3,55 @@
 use actors::ids::{Id, User};
 use actors::time::Time;
 use chrono::NaiveDate;
+use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::difference::FieldChange;
-use crate::analysis::items::model::{ProposalTarget, WorkflowStatus};
-use crate::http::enumeration::Enumeration;
+use crate::analysis::items::model::WorkflowStatus;
+use crate::http::enumeration::wire_enum;
 use crate::http::input::Query;
 
-/// What was done to an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ApprovalAction {
-    Approve,
-    Reject,
-    Reopen,
-    /// It stays to be reviewed, until a date.
-    Defer,
-    Edit,
-    EditAndApprove,
-    Regenerate,
-    AcceptProposal,
-    /// An approved story came to rest on a requirement that says something else now.
-    BecomeSuspect,
+wire_enum! {
+    /// What was done to an item.
+    pub enum ApprovalAction {
+        Approve,
+        Reject,
+        Reopen,
+        /// It stays to be reviewed, until a date.
+        Defer,
+        Edit,
+        EditAndApprove,
+        Regenerate,
+        AcceptProposal,
+        /// An approved story came to rest on a requirement that says something else now.
+        BecomeSuspect,
+    }
 }
 
-impl Enumeration for ApprovalAction {}
-
-/// Why an item was rejected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum RejectionReason {
-    NotNeeded,
-    OutOfScope,
-    Duplicate,
-    Incorrect,
-    Unclear,
-    Infeasible,
-    Other,
+wire_enum! {
+    /// Why an item was rejected.
+    pub enum RejectionReason {
+        NotNeeded,
+        OutOfScope,
+        Duplicate,
+        Incorrect,
+        Unclear,
+        Infeasible,
+        Other,
+    }
 }
 
-impl Enumeration for RejectionReason {}
-
-/// What a person means by signing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum SignatureMeaning {
-    Approval,
-    Review,
-    Responsibility,
-    Authorship,
+wire_enum! {
+    /// What a person means by signing.
+    pub enum SignatureMeaning {
+        Approval,
+        Review,
+        Responsibility,
+        Authorship,
+    }
 }
-
-impl Enumeration for SignatureMeaning {}
 
 /// How the person who signed showed who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -144,7 +132,7 @@ pub struct ApprovalActor {
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalEvent {
     pub id: Uuid,
-    pub target_type: ProposalTarget,
+    pub target_type: ItemKind,
     /// Id of the requirement or the user story.
     pub target_id: Uuid,
     /// The code of the item, such as `REQ-001`.
@@ -212,7 +200,7 @@ pub struct TrailVerification {
 pub struct TrailFilter {
     /// Return only events about this kind of items.
     #[query(rename = "targetType")]
-    pub target: Option<ProposalTarget>,
+    pub target: Option<ItemKind>,
     /// Return only events about this item.
     pub target_id: Option<Id<()>>,
     /// Return only events of this action.

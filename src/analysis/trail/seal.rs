@@ -3,6 +3,7 @@
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use chrono::NaiveDate;
+use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -10,7 +11,7 @@ use uuid::Uuid;
 use super::difference::FieldChange;
 use super::model::{ApprovalAction, ApprovalActor, ApprovalEvent, PrintedSignature, RejectionReason, Signature};
 use crate::accounts::model::DELETED_NAME;
-use crate::analysis::items::model::{ProposalTarget, WorkflowStatus};
+use crate::analysis::items::model::WorkflowStatus;
 
 /// What stands before the first event.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -22,7 +23,7 @@ pub struct SealedEvent {
     pub project_id: Id<ids::Project>,
     pub number: i64,
     pub id: Uuid,
-    pub target_type: ProposalTarget,
+    pub target_type: ItemKind,
     pub target_id: Uuid,
     pub target_code: String,
     pub action: ApprovalAction,

@@ -8,14 +8,15 @@ use diesel::sql_types::Bool;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, OptionalExtension, QueryDsl, Queryable, Selectable,
 };
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::difference::FieldChange;
 use super::model::{ApprovalEvent, Decider, ItemDecision, TrailFilter};
 use super::seal::{GENESIS, SealedEvent, StoredEvent, hash, name_digest};
-use crate::analysis::items::model::{ProposalTarget, WorkflowStatus};
+use crate::analysis::items::model::WorkflowStatus;
 use crate::db::schema::{approval_events, approval_trails};
-use crate::db::{Columns, Conn, DbError, Key, RunQueryDsl, is_wanted, many, octet_length, page_by_bytes};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, is_wanted, many, octet_length, page_by_bytes};
 use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
@@ -24,13 +25,14 @@ use crate::http::page::PageQuery;
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = approval_events)]
 struct Row {
-    id: Key<()>,
-    project_id: Key<ids::Project>,
+    id: Id<()>,
+    project_id: Id<ids::Project>,
     number: i64,
+    /// As text, like the action: what was changed in the table is found by the seals, not refused while it is read.
     target_type: String,
-    target_id: Key<()>,
+    target_id: Id<()>,
     action: String,
-    actor_id: Key<User>,
+    actor_id: Id<User>,
     actor_name: Option<String>,
     actor_salt: String,
     sealed: String,
@@ -40,13 +42,13 @@ struct Row {
 impl From<Row> for StoredEvent {
     fn from(row: Row) -> Self {
         Self {
-            id: row.id.0.uuid(),
-            project_id: row.project_id.0,
+            id: row.id.uuid(),
+            project_id: row.project_id,
             number: row.number,
             target_type: row.target_type,
-            target_id: row.target_id.0.uuid(),
+            target_id: row.target_id.uuid(),
             action: row.action,
-            actor_id: row.actor_id.0,
+            actor_id: row.actor_id,
             actor_name: row.actor_name,
             actor_salt: row.actor_salt,
             sealed: row.sealed,
@@ -58,7 +60,7 @@ impl From<Row> for StoredEvent {
 /// A decision about an item, before it has its place in the trail.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
-    pub target_type: ProposalTarget,
+    pub target_type: ItemKind,
     pub target_id: Uuid,
     pub target_code: String,
     pub from: Option<(WorkflowStatus, i64)>,
@@ -88,11 +90,8 @@ pub async fn append(
     if events.is_empty() {
         return Ok(());
     }
-    let first = (
-        approval_trails::project_id.eq(Key(project_id)),
-        approval_trails::last.eq(0),
-        approval_trails::head.eq(GENESIS),
-    );
+    let first =
+        (approval_trails::project_id.eq(project_id), approval_trails::last.eq(0), approval_trails::head.eq(GENESIS));
     let (mut last, mut head): (i64, String) = diesel::insert_into(approval_trails::table)
         .values(first)
         .on_conflict(approval_trails::project_id)
@@ -111,13 +110,13 @@ pub async fn append(
         let text = serde_json::to_string(&sealed).map_err(|error| DbError::Broken(error.to_string()))?;
         head = hash(&head, &text);
         rows.push(Row {
-            id: Key(Id::from_uuid(sealed.id)),
-            project_id: Key(project_id),
+            id: Id::from_uuid(sealed.id),
+            project_id,
             number: last,
             target_type: sealed.target_type.to_string(),
-            target_id: Key(Id::from_uuid(sealed.target_id)),
+            target_id: Id::from_uuid(sealed.target_id),
             action: sealed.action.to_string(),
-            actor_id: Key(decider.id),
+            actor_id: decider.id,
             actor_name: Some(decider.name.clone()),
             actor_salt: salt.clone(),
             sealed: text,
@@ -125,7 +124,7 @@ pub async fn append(
         });
     }
     many!(conn, &rows, |some| diesel::insert_into(approval_events::table).values(some));
-    diesel::update(approval_trails::table.find(Key(project_id)))
+    diesel::update(approval_trails::table.find(project_id))
         .set((approval_trails::last.eq(last), approval_trails::head.eq(head)))
         .execute(conn)
         .await?;
@@ -168,7 +167,7 @@ fn sealed(
 
 /// The head of a project's trail; that of an empty one if there is none.
 pub async fn head(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<TrailHead, DbError> {
-    let found = approval_trails::table.find(Key(project_id)).select((approval_trails::last, approval_trails::head));
+    let found = approval_trails::table.find(project_id).select((approval_trails::last, approval_trails::head));
     let found: Option<(i64, String)> = found.first(conn).await.optional()?;
     let (last, hash) = found.unwrap_or_else(|| (0, GENESIS.to_owned()));
     Ok(TrailHead { last, hash })
@@ -176,12 +175,11 @@ pub async fn head(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Trail
 
 /// The projects that have a trail, in the order of their ids.
 pub async fn projects(conn: &mut Conn) -> Result<Vec<Id<ids::Project>>, DbError> {
-    let ids: Vec<Key<ids::Project>> = approval_trails::table
+    Ok(approval_trails::table
         .order(approval_trails::project_id.asc())
         .select(approval_trails::project_id)
         .load(conn)
-        .await?;
-    Ok(ids.into_iter().map(|id| id.0).collect())
+        .await?)
 }
 
 /// Returns some events of a project with numbers above `after`, in the order of their numbers.
@@ -192,7 +190,7 @@ pub async fn events_after(
     most: i64,
 ) -> Result<Vec<StoredEvent>, DbError> {
     let later = approval_events::table
-        .filter(approval_events::project_id.eq(Key(project_id)))
+        .filter(approval_events::project_id.eq(project_id))
         .filter(approval_events::number.gt(after));
     let rows: Vec<Row> =
         later.order(approval_events::number.asc()).limit(most).select(Row::columns()).load(conn).await?;
@@ -206,10 +204,10 @@ pub async fn list(
     Listing { filter, page }: Listing<TrailFilter>,
     share: &mut Share,
 ) -> Result<List<ApprovalEvent>, DbError> {
-    let target_id = Key(filter.target_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
-    let actor_id = Key(filter.actor_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
+    let target_id = filter.target_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil()));
+    let actor_id = filter.actor_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil()));
     let listed = approval_events::table
-        .filter(approval_events::project_id.eq(Key(project_id)))
+        .filter(approval_events::project_id.eq(project_id))
         .filter(is_wanted(approval_events::target_type, filter.target))
         .filter(is_wanted(approval_events::action, filter.action))
         .filter(filter.target_id.is_none().into_sql::<Bool>().or(approval_events::target_id.eq(target_id)))
@@ -219,13 +217,13 @@ pub async fn list(
         page_by_bytes!(conn, share, page, listed, approval_events::id, bytes, Row::columns());
     let before: Vec<i64> = rows.iter().map(|row| row.number - 1).collect();
     let previous: Vec<(i64, String)> = approval_events::table
-        .filter(approval_events::project_id.eq(Key(project_id)))
+        .filter(approval_events::project_id.eq(project_id))
         .filter(approval_events::number.eq_any(before))
         .select((approval_events::number, approval_events::hash))
         .load(conn)
         .await?;
     let previous: HashMap<i64, String> = previous.into_iter().collect();
-    PageQuery::ended(rows, more, total, |row| row.id.0.uuid()).try_map(|row| {
+    PageQuery::ended(rows, more, total, |row| row.id.uuid()).try_map(|row| {
         let hash = previous.get(&(row.number - 1)).cloned().unwrap_or_else(|| GENESIS.to_owned());
         StoredEvent::from(row).shown(hash).map_err(|error| DbError::Broken(format!("an approval event: {error}")))
     })
@@ -234,9 +232,9 @@ pub async fn list(
 /// Erases the name of a deleted account from at most `most` events. Returns how many there were.
 pub async fn erase_name(conn: &mut Conn, user_id: Id<User>, most: i64) -> Result<usize, DbError> {
     let named = approval_events::table
-        .filter(approval_events::actor_id.eq(Key(user_id)))
+        .filter(approval_events::actor_id.eq(user_id))
         .filter(approval_events::actor_name.is_not_null());
-    let ids: Vec<Key<()>> =
+    let ids: Vec<Id<()>> =
         named.order(approval_events::id.asc()).limit(most).select(approval_events::id).load(conn).await?;
     let erased = (approval_events::actor_name.eq(None::<String>), approval_events::actor_salt.eq(""));
     let these = approval_events::table.filter(approval_events::id.eq_any(ids));

@@ -3,20 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use actors::wire_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// An issue tracker that projects can be connected to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum TrackerProvider {
-    Jira,
-    Github,
+wire_enum! {
+    /// An issue tracker that projects can be connected to.
+    pub enum TrackerProvider {
+        Jira,
+        Github,
+    }
 }
 
 /// The tokens of an account at a tracker.
@@ -240,15 +238,13 @@ pub struct CurrentIssue {
     pub state: TrackerIssueState,
 }
 
-/// How far the work on an issue is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum TrackerIssueState {
-    Open,
-    InProgress,
-    Done,
+wire_enum! {
+    /// How far the work on an issue is.
+    pub enum TrackerIssueState {
+        Open,
+        InProgress,
+        Done,
+    }
 }
 
 impl IssueForm {

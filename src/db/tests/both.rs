@@ -1,36 +1,30 @@
 //! Queries, transactions and errors mean the same on both databases.
 
 use actors::ids::Id;
+use actors::meeting::MeetingStatus;
 use actors::time::Time;
 use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 use serde_json::json;
 
-use super::super::{At, Columns, Conn, Constraint, DbError, Key, RunQueryDsl, contains, each, is_found};
+use super::super::{Columns, Conn, Constraint, DbError, RunQueryDsl, contains, each, is_found};
 use super::on_both;
 use super::schema::things;
 
 #[derive(Debug, Clone, PartialEq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = things)]
 pub(super) struct Thing {
-    pub(super) id: Key<Thing>,
+    pub(super) id: Id<Thing>,
     pub(super) name: String,
     pub(super) facts: serde_json::Value,
-    pub(super) parent_id: Option<Key<Thing>>,
+    pub(super) parent_id: Option<Id<Thing>>,
     pub(super) count: i64,
-    pub(super) at: At,
+    pub(super) at: Time,
 }
 
 pub(super) fn thing(name: &str) -> Thing {
-    let at = At(Time::from_millis(1_764_000_000_123).unwrap());
-    Thing {
-        id: Key(Id::generate()),
-        name: name.to_owned(),
-        facts: json!({ "of": [1, 2] }),
-        parent_id: None,
-        count: 1,
-        at,
-    }
+    let at = Time::from_millis(1_764_000_000_123).unwrap();
+    Thing { id: Id::generate(), name: name.to_owned(), facts: json!({ "of": [1, 2] }), parent_id: None, count: 1, at }
 }
 
 pub(super) async fn insert(conn: &mut Conn, thing: &Thing) -> Result<(), DbError> {
@@ -70,6 +64,44 @@ async fn what_was_written_is_read_back() {
             .await
             .unwrap();
         assert_eq!(found, Some(child));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_enumeration_is_stored_as_it_is_spelled_and_another_text_is_an_error() {
+    on_both(async |db| {
+        let (spelled, live) = db
+            .write(|conn| {
+                Box::pin(async move {
+                    for name in ["LIVE", "ended", "GONE"] {
+                        insert(conn, &thing(name)).await?;
+                    }
+                    let ended = things::table.filter(things::name.eq("ended"));
+                    let renamed = diesel::update(ended).set(things::name.eq(MeetingStatus::Cancelled));
+                    let spelled: String = renamed.returning(things::name).get_result(conn).await?;
+                    insert(conn, &thing("ended")).await?;
+                    let of = things::name.eq_any([MeetingStatus::Live, MeetingStatus::Ended]);
+                    let live: Vec<MeetingStatus> = things::table.filter(of).select(things::name).load(conn).await?;
+                    Ok::<_, DbError>((spelled, live))
+                })
+            })
+            .await
+            .unwrap();
+        assert_eq!((spelled.as_str(), live), ("CANCELLED", vec![MeetingStatus::Live]));
+        let read = async |name: &'static str| {
+            let read = db.read(move |conn| {
+                Box::pin(async move {
+                    let named = things::table.filter(things::name.eq(name)).select(things::name);
+                    Ok::<MeetingStatus, DbError>(named.first(conn).await?)
+                })
+            });
+            read.await
+        };
+        assert_eq!(read("LIVE").await, Ok(MeetingStatus::Live));
+        assert_eq!(read("ended").await, Ok(MeetingStatus::Ended), "in any case");
+        let Err(DbError::Broken(why)) = read("GONE").await else { panic!("there is no such status") };
+        assert!(why.contains("\"GONE\" is no MeetingStatus"), "{why}");
     })
     .await;
 }
@@ -145,7 +177,7 @@ async fn constraints_are_told_apart() {
     on_both(async |db| {
         let first = thing("one");
         let same = Thing { name: "other".to_owned(), ..first.clone() };
-        let orphan = Thing { parent_id: Some(Key(Id::generate())), ..thing("orphan") };
+        let orphan = Thing { parent_id: Some(Id::generate()), ..thing("orphan") };
         db.write(move |conn| Box::pin(async move { insert(conn, &first).await })).await.unwrap();
         let twice = db.write(move |conn| Box::pin(async move { insert(conn, &same).await })).await;
         assert!(matches!(twice, Err(DbError::Violated(Constraint::Unique, _))), "{twice:?}");

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::events::ChosenOffsets;
 use super::super::schema::topics;
-use super::super::{AtOnce, Conn, Constraint, Db, DbError, Key, RunQueryDsl, at_once, events, sweep};
+use super::super::{AtOnce, Conn, Constraint, Db, DbError, RunQueryDsl, at_once, events, sweep};
 use super::{assert_is_by_index, on_both, plan, run};
 
 fn topic() -> Topic {
@@ -99,7 +99,7 @@ async fn events_are_not_appended_after_a_statement_that_failed() {
                 let again = diesel::insert_into(topics::table);
                 let again = again.values((
                     topics::topic.eq(topic.to_string()),
-                    topics::epoch.eq(Key(Id::<events::Epoch>::generate())),
+                    topics::epoch.eq(Id::<events::Epoch>::generate()),
                     topics::last.eq(7),
                 ));
                 let (inserted, appended) = match conn {

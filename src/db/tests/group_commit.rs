@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::super::schema::{events, meetings, projects};
-use super::super::{Db, DbError, DbSettings, InstanceLease, Key, RunQueryDsl};
+use super::super::{Db, DbError, DbSettings, InstanceLease, RunQueryDsl};
 use super::doubts::{Begun, begin};
 use super::postgres::Cluster;
 use super::{GROUND, Opened, make_things, postgres, rows_in, run, sqlite};
@@ -48,18 +48,18 @@ async fn meetings(db: &Db, count: usize) -> Vec<Meeting> {
     run(db, GROUND).await;
     let stored = db.write(move |conn| {
         Box::pin(async move {
-            let (project_id, owner_id): (Key<_>, Key<_>) =
+            let (project_id, owner_id): (Id<_>, Id<_>) =
                 projects::table.select((projects::id, projects::owner_id)).first(conn).await?;
             let mut meetings = Vec::new();
             for _ in 0..count {
                 let draft = MeetingDraft {
                     id: Id::generate(),
-                    project_id: project_id.0,
+                    project_id,
                     title: "before".to_owned(),
                     description: String::new(),
                     scheduled_at: now().into(),
                     consent_policy: ConsentPolicy::All,
-                    created_by: owner_id.0,
+                    created_by: owner_id,
                     host: Id::generate(),
                     host_name: "A".to_owned(),
                     host_email: None,
@@ -107,7 +107,7 @@ async fn together<S: Future<Output = Saved>>(db: &Db, first: &str, saves: impl I
 async fn is_renamed(db: &Db, id: Id<Meeting>) -> bool {
     let found = db.read(move |conn| {
         Box::pin(async move {
-            let title: String = meetings::table.find(Key(id)).select(meetings::title).first(conn).await?;
+            let title: String = meetings::table.find(id).select(meetings::title).first(conn).await?;
             let of_meeting = events::table.filter(events::topic.eq(crate::meetings::store::topic(id).to_string()));
             let offsets: Vec<i64> = of_meeting.select(events::position).load(conn).await?;
             Ok::<_, DbError>((title, offsets))

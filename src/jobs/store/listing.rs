@@ -10,7 +10,7 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, OptionalExtensio
 use super::super::Job;
 use super::super::model::{JobQuery, JobQueue, JobState};
 use crate::db::schema::jobs;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, page_of};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, page_of};
 
 /// A job with its payload, which may be secret.
 pub struct FullJob {
@@ -28,14 +28,14 @@ pub struct FullJob {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = jobs)]
 struct FullJobRow {
-    id: Key<Job>,
+    id: Id<Job>,
     kind: String,
     payload: String,
     attempts: i64,
-    created_at: At,
-    run_at: At,
-    lease_until: Option<At>,
-    failed_at: Option<At>,
+    created_at: Time,
+    run_at: Time,
+    lease_until: Option<Time>,
+    failed_at: Option<Time>,
     last_error: Option<String>,
 }
 
@@ -47,14 +47,14 @@ impl From<FullJobRow> for FullJob {
             (None, None) => JobState::Waiting,
         };
         Self {
-            id: row.id.0,
+            id: row.id,
             kind: row.kind,
             payload: row.payload,
             state,
             attempts: row.attempts,
-            created_at: row.created_at.0,
-            run_at: row.run_at.0,
-            failed_at: row.failed_at.map(|at| at.0),
+            created_at: row.created_at,
+            run_at: row.run_at,
+            failed_at: row.failed_at,
             last_error: row.last_error,
         }
     }
@@ -78,8 +78,7 @@ pub async fn list(conn: &mut Conn, query: &JobQuery) -> Result<(Vec<FullJob>, i6
 }
 
 pub async fn find(conn: &mut Conn, id: Id<Job>) -> Result<Option<FullJob>, DbError> {
-    let row: Option<FullJobRow> =
-        jobs::table.find(Key(id)).select(FullJobRow::columns()).first(conn).await.optional()?;
+    let row: Option<FullJobRow> = jobs::table.find(id).select(FullJobRow::columns()).first(conn).await.optional()?;
     Ok(row.map(FullJob::from))
 }
 
@@ -98,7 +97,7 @@ pub async fn queues(conn: &mut Conn) -> Result<Vec<JobQueue>, DbError> {
         .select((jobs::kind, count_star()))
         .load(conn)
         .await?;
-    let waiting: Vec<(String, i64, Option<At>)> = jobs::table
+    let waiting: Vec<(String, i64, Option<Time>)> = jobs::table
         .filter(jobs::failed_at.is_null())
         .filter(jobs::lease_until.is_null())
         .group_by(jobs::kind)
@@ -113,7 +112,7 @@ pub async fn queues(conn: &mut Conn) -> Result<Vec<JobQueue>, DbError> {
     failed.into_iter().for_each(|(kind, count)| of(kind, &|queue| queue.failed = count));
     running.into_iter().for_each(|(kind, count)| of(kind, &|queue| queue.running = count));
     for (kind, count, oldest) in waiting {
-        of(kind, &|queue| (queue.waiting, queue.oldest_waiting_at) = (count, oldest.map(|at| at.0)));
+        of(kind, &|queue| (queue.waiting, queue.oldest_waiting_at) = (count, oldest));
     }
     Ok(by_kind.into_values().collect())
 }

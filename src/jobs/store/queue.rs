@@ -13,7 +13,7 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use super::super::{Job, JobPayload};
 use super::JobRow;
 use crate::db::schema::jobs;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, kept};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, kept};
 
 /// How many keys one poll visits. Those that it didn't reach come first in the next poll.
 const KEYS: usize = 64;
@@ -45,7 +45,7 @@ macro_rules! due {
     ($kind:expr, $key:expr, $now:expr, $most:expr) => {
         waiting!($kind)
             .filter(jobs::fair_key.eq($key))
-            .filter(jobs::run_at.le(At($now)))
+            .filter(jobs::run_at.le($now))
             .order((jobs::run_at.asc(), jobs::id.asc()))
             .select(jobs::id)
             .limit($most)
@@ -67,7 +67,7 @@ pub(super) use leased;
 /// Jobs that failed for good, after an id.
 macro_rules! failed {
     ($after:expr) => {
-        jobs::table.filter(jobs::failed_at.is_not_null()).filter(jobs::id.gt(Key::<Job>($after))).order(jobs::id.asc())
+        jobs::table.filter(jobs::failed_at.is_not_null()).filter(jobs::id.gt($after)).order(jobs::id.asc())
     };
 }
 pub(super) use failed;
@@ -81,10 +81,7 @@ macro_rules! claimed {
 /// The job that is held under a claim.
 macro_rules! held {
     ($held:expr) => {
-        jobs::table
-            .filter(jobs::id.eq(Key($held.id)))
-            .filter(jobs::claims.eq($held.claim))
-            .filter(jobs::failed_at.is_null())
+        jobs::table.filter(jobs::id.eq($held.id)).filter(jobs::claims.eq($held.claim)).filter(jobs::failed_at.is_null())
     };
 }
 
@@ -125,10 +122,10 @@ pub async fn find_due(
 ) -> Result<(Vec<DueJobs>, Option<Time>), DbError> {
     let (mut found, mut next) = (Vec::new(), None);
     for wanted in wanted {
-        let earliest: Option<At> = earliest!(wanted.kind).first(conn).await.optional()?;
+        let earliest: Option<Time> = earliest!(wanted.kind).first(conn).await.optional()?;
         match earliest {
             None => {}
-            Some(At(at)) if at > now => next = Some(next.map_or(at, |next: Time| next.min(at))),
+            Some(at) if at > now => next = Some(next.map_or(at, |next: Time| next.min(at))),
             Some(_) => found.push(in_turn(conn, wanted, now).await?),
         }
     }
@@ -150,9 +147,9 @@ async fn in_turn(conn: &mut Conn, wanted: &DueQuery, now: Time) -> Result<DueJob
         let is_past = has_wrapped && key.as_ref() > wanted.after.as_ref() && wanted.after.is_some();
         match key {
             Some(key) if !is_past => {
-                let ids: Vec<Key<Job>> = due!(wanted.kind, &key, now, most).load(conn).await?;
+                let ids: Vec<Id<Job>> = due!(wanted.kind, &key, now, most).load(conn).await?;
                 if !ids.is_empty() {
-                    due.push(OfKey { fair_key: key.clone(), ids: ids.into_iter().map(|id| id.0).collect() });
+                    due.push(OfKey { fair_key: key.clone(), ids });
                 }
                 at = Some(key);
             }
@@ -178,15 +175,15 @@ pub struct HeldJob {
 pub async fn claim(conn: &mut Conn, ids: &[Id<Job>], until: Time) -> Result<Vec<Job>, DbError> {
     let mut taken = Vec::with_capacity(ids.len());
     for id in ids {
-        let claimed = diesel::update(claimed!(Key(*id))).set((
+        let claimed = diesel::update(claimed!(*id)).set((
             jobs::attempts.eq(jobs::attempts + 1),
             jobs::claims.eq(jobs::claims + 1),
-            jobs::lease_until.eq(Some(At(until))),
+            jobs::lease_until.eq(Some(until)),
         ));
         let claimed = kept(claimed.returning(JobRow::columns()));
         let row: Option<JobRow> = claimed.get_result(conn).await.optional()?;
         taken.extend(row.map(|row| Job {
-            id: row.id.0,
+            id: row.id,
             kind: row.kind,
             payload: row.payload,
             request: row.request_id.into(),
@@ -203,7 +200,7 @@ pub async fn claim(conn: &mut Conn, ids: &[Id<Job>], until: Time) -> Result<Vec<
 /// Renews the lease of a job. Returns false when the claim no longer holds it.
 pub async fn renew(conn: &mut Conn, held: HeldJob, until: Time) -> Result<bool, DbError> {
     let own = held!(held).filter(jobs::lease_until.is_not_null());
-    let renewed = diesel::update(own).set(jobs::lease_until.eq(Some(At(until))));
+    let renewed = diesel::update(own).set(jobs::lease_until.eq(Some(until)));
     Ok(kept(renewed).execute(conn).await? == 1)
 }
 
@@ -227,9 +224,9 @@ pub async fn done(conn: &mut Conn, held: HeldJob) -> Result<bool, DbError> {
 /// discarded it meanwhile.
 pub async fn again(conn: &mut Conn, held: HeldJob, error: &str, now: Time, at: Time) -> Result<bool, DbError> {
     let waits = diesel::update(held!(held).filter(jobs::lease_until.is_not_null())).set((
-        jobs::lease_until.eq(None::<At>),
-        jobs::run_at.eq(At(at)),
-        jobs::waiting_since.eq(At(now)),
+        jobs::lease_until.eq(None::<Time>),
+        jobs::run_at.eq(at),
+        jobs::waiting_since.eq(now),
         jobs::last_error.eq(Some(error.to_owned())),
     ));
     Ok(waits.execute(conn).await? == 1)
@@ -239,10 +236,10 @@ pub async fn again(conn: &mut Conn, held: HeldJob, error: &str, now: Time, at: T
 /// no longer held it.
 pub async fn give_back(conn: &mut Conn, held: HeldJob, now: Time) -> Result<bool, DbError> {
     let given_back = diesel::update(held!(held).filter(jobs::lease_until.is_not_null())).set((
-        jobs::lease_until.eq(None::<At>),
+        jobs::lease_until.eq(None::<Time>),
         jobs::attempts.eq(jobs::attempts - 1),
-        jobs::run_at.eq(At(now)),
-        jobs::waiting_since.eq(At(now)),
+        jobs::run_at.eq(now),
+        jobs::waiting_since.eq(now),
     ));
     Ok(given_back.execute(conn).await? == 1)
 }
@@ -252,9 +249,9 @@ pub async fn give_back(conn: &mut Conn, held: HeldJob, now: Time) -> Result<bool
 pub async fn give_up(conn: &mut Conn, held: HeldJob, attempts: i64, error: &str, now: Time) -> Result<bool, DbError> {
     let failed = diesel::update(held!(held).filter(jobs::lease_until.is_not_null())).set((
         jobs::attempts.eq(attempts),
-        jobs::lease_until.eq(None::<At>),
+        jobs::lease_until.eq(None::<Time>),
         jobs::last_error.eq(Some(error.to_owned())),
-        jobs::failed_at.eq(Some(At(now))),
+        jobs::failed_at.eq(Some(now)),
     ));
     Ok(failed.execute(conn).await? == 1)
 }

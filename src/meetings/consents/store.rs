@@ -1,26 +1,34 @@
 //! The consent ledger as rows. Append-only, and written only by the journal of the meeting, in its transaction.
 
 use actors::ids::{self, Id};
-use actors::meeting::{LedgerEntry, Meeting, Wording};
+use actors::meeting::ConsentDecision;
+use actors::meeting::LedgerEntry;
+use actors::meeting::Meeting;
+use actors::meeting::Wording;
+use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 
 use super::model::StoredEntry;
+use crate::db::Columns;
+use crate::db::Conn;
+use crate::db::DbError;
+use crate::db::RunQueryDsl;
 use crate::db::schema::consents;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
-use crate::meetings::store::participants::{joined, split};
+use crate::meetings::store::participants::joined;
+use crate::meetings::store::participants::split;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = consents)]
 struct Row {
-    meeting_id: Key<Meeting>,
+    meeting_id: Id<Meeting>,
     number: i64,
-    participant_id: Key<ids::Participant>,
-    decision: String,
+    participant_id: Id<ids::Participant>,
+    decision: ConsentDecision,
     scopes: String,
     wording_version: String,
     language: String,
     text_hash: String,
-    at: At,
+    at: Time,
     user_agent: Option<String>,
     user_agent_hash: String,
     previous_hash: String,
@@ -31,15 +39,15 @@ struct Row {
 impl Row {
     fn of(entry: &LedgerEntry, user_agent: &str, text: Option<&str>) -> Self {
         Self {
-            meeting_id: Key(entry.meeting_id),
+            meeting_id: entry.meeting_id,
             number: i64::try_from(entry.number).unwrap_or(i64::MAX),
-            participant_id: Key(entry.participant_id),
-            decision: entry.decision.into_str().to_owned(),
+            participant_id: entry.participant_id,
+            decision: entry.decision,
             scopes: joined(&entry.scopes),
             wording_version: entry.wording.version.clone(),
             language: entry.wording.language.clone(),
             text_hash: entry.wording.text_hash.to_string(),
-            at: At(entry.at),
+            at: entry.at,
             user_agent: Some(user_agent.to_owned()),
             user_agent_hash: entry.user_agent_hash.to_string(),
             previous_hash: entry.previous.to_string(),
@@ -51,16 +59,16 @@ impl Row {
     fn entry(self) -> Option<LedgerEntry> {
         Some(LedgerEntry {
             number: u64::try_from(self.number).ok()?,
-            meeting_id: self.meeting_id.0,
-            participant_id: self.participant_id.0,
-            decision: self.decision.parse().ok()?,
+            meeting_id: self.meeting_id,
+            participant_id: self.participant_id,
+            decision: self.decision,
             scopes: split(&self.scopes)?,
             wording: Wording {
                 version: self.wording_version,
                 language: self.language,
                 text_hash: self.text_hash.parse().ok()?,
             },
-            at: self.at.0,
+            at: self.at,
             user_agent_hash: self.user_agent_hash.parse().ok()?,
             previous: self.previous_hash.parse().ok()?,
         })
@@ -81,7 +89,7 @@ pub async fn append(conn: &mut Conn, entry: &LedgerEntry, user_agent: &str, text
 /// # Errors
 /// Any database error; `Broken` when an entry can't be parsed.
 pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<Vec<StoredEntry>, DbError> {
-    let of_meeting = consents::table.filter(consents::meeting_id.eq(Key(id))).order(consents::number.asc());
+    let of_meeting = consents::table.filter(consents::meeting_id.eq(id)).order(consents::number.asc());
     let rows: Vec<Row> = of_meeting.select(Row::columns()).load(conn).await?;
     let stored = |mut row: Row| {
         let text = row.text.take();
@@ -97,8 +105,8 @@ pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<Vec<StoredEn
 /// # Errors
 /// Any database error.
 pub async fn forget(conn: &mut Conn, meeting_id: Id<Meeting>, who: Id<ids::Participant>) -> Result<(), DbError> {
-    let theirs = consents::table.filter(consents::meeting_id.eq(Key(meeting_id)));
-    let theirs = theirs.filter(consents::participant_id.eq(Key(who)));
+    let theirs = consents::table.filter(consents::meeting_id.eq(meeting_id));
+    let theirs = theirs.filter(consents::participant_id.eq(who));
     diesel::update(theirs).set(consents::user_agent.eq(None::<String>)).execute(conn).await?;
     Ok(())
 }

@@ -72,7 +72,7 @@ impl Handler for SendCalendarUpdatesHandler {
                 .state
                 .db
                 .write(move |conn| Box::pin(async move { some(&state, conn, payload.meeting_id, &request).await }));
-            let processed: usize = processed.await.map_err(|failed: DbError| JobError::Again(failed.to_string()))?;
+            let processed: usize = processed.await?;
             self.state.jobs.wake();
             if processed == 0 {
                 return Ok(());

@@ -16,12 +16,11 @@ use actors::meeting::{Meeting, MeetingRole};
 use actors::time::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::access::role::ProjectRole;
 use crate::accounts::model::Email;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Field, InvalidValue, text};
 use crate::meetings::participants::model::{DisplayName, SeenParticipant};
 
@@ -37,30 +36,22 @@ pub const PAUSE: Duration = Duration::from_secs(60);
 /// How often an invitation may be sent: once, and five times again.
 pub const SENDINGS: i64 = 6;
 
-/// `PARTICIPANT`: a member of the project. `GUEST`: anyone who has the link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum InviteeType {
-    Participant,
-    Guest,
+wire_enum! {
+    /// `PARTICIPANT`: a member of the project. `GUEST`: anyone who has the link.
+    pub enum InviteeType {
+        Participant,
+        Guest,
+    }
 }
 
-impl Enumeration for InviteeType {}
-
-/// Delivery status of the invitation's newest e-mail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum Delivery {
-    Queued,
-    Sent,
-    Failed,
+wire_enum! {
+    /// Delivery status of the invitation's newest e-mail.
+    pub enum Delivery {
+        Queued,
+        Sent,
+        Failed,
+    }
 }
-
-impl Enumeration for Delivery {}
 
 /// The stored state of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 pub mod deletion;
 pub mod outdated;
 
+use super::model::InviteeType;
 use actors::ids::{self, Id, User};
 use actors::meeting::{Meeting, MeetingRole};
 use actors::time::Time;
@@ -16,33 +17,33 @@ use super::bodies::Filter;
 use super::model::{Delivery, Invitation, InvitationStatus, LONGEST, State};
 use crate::db::schema::{former_invitation_tokens, meeting_invitations, meetings};
 use crate::db::sweep::Retention;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = meeting_invitations, treat_none_as_null = true)]
 struct Row {
-    id: Key<ids::Invitation>,
-    meeting_id: Key<Meeting>,
-    invitee_type: String,
+    id: Id<ids::Invitation>,
+    meeting_id: Id<Meeting>,
+    invitee_type: InviteeType,
     email: String,
     display_name: Option<String>,
-    user_id: Option<Key<User>>,
-    role: String,
-    participant_id: Key<ids::Participant>,
+    user_id: Option<Id<User>>,
+    role: MeetingRole,
+    participant_id: Id<ids::Participant>,
     message: Option<String>,
-    delivery: String,
-    invited_by_id: Key<User>,
+    delivery: Delivery,
+    invited_by_id: Id<User>,
     send_count: i64,
-    last_sent_at: At,
+    last_sent_at: Time,
     ics_sequence: i64,
-    expires_at: At,
+    expires_at: Time,
     is_expiry_chosen: bool,
-    accepted_at: Option<At>,
-    declined_at: Option<At>,
-    revoked_at: Option<At>,
-    created_at: At,
+    accepted_at: Option<Time>,
+    declined_at: Option<Time>,
+    revoked_at: Option<Time>,
+    created_at: Time,
 }
 
 #[derive(Insertable)]
@@ -57,30 +58,30 @@ impl From<&Invitation> for Row {
     fn from(one: &Invitation) -> Self {
         let (declined_at, revoked_at) = match one.state {
             State::Open | State::Accepted { .. } => (None, None),
-            State::Declined { at } => (Some(At(at)), None),
-            State::Revoked { at, .. } => (None, Some(At(at))),
+            State::Declined { at } => (Some(at), None),
+            State::Revoked { at, .. } => (None, Some(at)),
         };
         Self {
-            id: Key(one.id),
-            meeting_id: Key(one.meeting_id),
-            invitee_type: one.invitee_type.into_str().to_owned(),
+            id: one.id,
+            meeting_id: one.meeting_id,
+            invitee_type: one.invitee_type,
             email: one.email.clone(),
             display_name: one.display_name.clone(),
-            user_id: one.user_id.map(Key),
-            role: one.role.into_str().to_owned(),
-            participant_id: Key(one.participant_id),
+            user_id: one.user_id,
+            role: one.role,
+            participant_id: one.participant_id,
             message: one.message.clone(),
-            delivery: one.delivery.into_str().to_owned(),
-            invited_by_id: Key(one.invited_by_id),
+            delivery: one.delivery,
+            invited_by_id: one.invited_by_id,
             send_count: one.send_count,
-            last_sent_at: At(one.last_sent_at),
+            last_sent_at: one.last_sent_at,
             ics_sequence: one.sequence,
-            expires_at: At(one.expires_at),
+            expires_at: one.expires_at,
             is_expiry_chosen: one.is_expiry_chosen,
-            accepted_at: one.accepted_at().map(At),
+            accepted_at: one.accepted_at(),
             declined_at,
             revoked_at,
-            created_at: At(one.created_at),
+            created_at: one.created_at,
         }
     }
 }
@@ -91,32 +92,30 @@ impl TryFrom<Row> for Invitation {
         let wrong = |what: &str| DbError::Broken(format!("the invitation {:?} can't be: {what}", row.id));
         let state = match (row.accepted_at, row.declined_at, row.revoked_at) {
             (None, None, None) => State::Open,
-            (Some(at), None, None) => State::Accepted { at: at.0 },
-            (None, Some(at), None) => State::Declined { at: at.0 },
-            (accepted_at, None, Some(at)) => {
-                State::Revoked { at: at.0, accepted_at: accepted_at.map(|accepted_at| accepted_at.0) }
-            }
+            (Some(at), None, None) => State::Accepted { at },
+            (None, Some(at), None) => State::Declined { at },
+            (accepted_at, None, Some(at)) => State::Revoked { at, accepted_at },
             (_, Some(_), _) => return Err(wrong("declined, and something else")),
         };
         Ok(Self {
-            invitee_type: row.invitee_type.parse().map_err(|_| wrong("an unknown invitee"))?,
-            role: row.role.parse::<MeetingRole>().map_err(|_| wrong("an unknown role"))?,
-            delivery: row.delivery.parse().map_err(|_| wrong("an unknown delivery"))?,
-            id: row.id.0,
-            meeting_id: row.meeting_id.0,
+            invitee_type: row.invitee_type,
+            role: row.role,
+            delivery: row.delivery,
+            id: row.id,
+            meeting_id: row.meeting_id,
             email: row.email,
             display_name: row.display_name,
-            user_id: row.user_id.map(|user| user.0),
-            participant_id: row.participant_id.0,
+            user_id: row.user_id,
+            participant_id: row.participant_id,
             message: row.message,
-            invited_by_id: row.invited_by_id.0,
+            invited_by_id: row.invited_by_id,
             send_count: row.send_count,
-            last_sent_at: row.last_sent_at.0,
+            last_sent_at: row.last_sent_at,
             sequence: row.ics_sequence,
-            expires_at: row.expires_at.0,
+            expires_at: row.expires_at,
             is_expiry_chosen: row.is_expiry_chosen,
             state,
-            created_at: row.created_at.0,
+            created_at: row.created_at,
         })
     }
 }
@@ -126,7 +125,7 @@ fn all(rows: Vec<Row>) -> Result<Vec<Invitation>, DbError> {
 }
 
 pub async fn find(conn: &mut Conn, id: Id<ids::Invitation>) -> Result<Option<Invitation>, DbError> {
-    let found = meeting_invitations::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+    let found = meeting_invitations::table.find(id).select(Row::columns()).first(conn).await.optional()?;
     found.map(|row: Row| row.try_into()).transpose()
 }
 
@@ -151,7 +150,7 @@ pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<InvitationLookup, D
 
 /// Returns all invitations of a meeting, in the order in which they were created.
 pub async fn of_meeting(conn: &mut Conn, meeting_id: Id<Meeting>) -> Result<Vec<Invitation>, DbError> {
-    let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(Key(meeting_id)));
+    let of_meeting = meeting_invitations::table.filter(meeting_invitations::meeting_id.eq(meeting_id));
     all(of_meeting.order(meeting_invitations::id.asc()).select(Row::columns()).load(conn).await?)
 }
 
@@ -172,10 +171,10 @@ pub async fn list(
         .or(is(InvitationStatus::Revoked).and(m::revoked_at.is_not_null()))
         .or(is(InvitationStatus::Declined).and(m::declined_at.is_not_null()))
         .or(is(InvitationStatus::Accepted).and(m::accepted_at.is_not_null()).and(m::revoked_at.is_null()))
-        .or(is(InvitationStatus::Pending).and(open()).and(m::expires_at.gt(At(now))))
-        .or(is(InvitationStatus::Expired).and(open()).and(m::expires_at.le(At(now))));
+        .or(is(InvitationStatus::Pending).and(open()).and(m::expires_at.gt(now)))
+        .or(is(InvitationStatus::Expired).and(open()).and(m::expires_at.le(now)));
     let listed = m::table
-        .filter(m::meeting_id.eq(Key(meeting_id)))
+        .filter(m::meeting_id.eq(meeting_id))
         .filter(has_status)
         .filter(is_wanted(m::invitee_type, filter.invitee_type))
         .filter(is_found(filter.search.as_ref(), |pattern| {
@@ -183,7 +182,7 @@ pub async fn list(
             contains(m::email, pattern).or(by_name)
         }));
     let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, m::id, Row::columns());
-    page.list(rows, total, |row| row.id.0.uuid()).try_map(Invitation::try_from)
+    page.list(rows, total, |row| row.id.uuid()).try_map(Invitation::try_from)
 }
 
 pub async fn insert(conn: &mut Conn, invitations: Vec<(&Invitation, String)>) -> Result<(), DbError> {
@@ -195,12 +194,12 @@ pub async fn insert(conn: &mut Conn, invitations: Vec<(&Invitation, String)>) ->
 
 /// Stores an invitation that is sent again, with another token; the hash of the former one is stored as superseded.
 pub async fn send_again(conn: &mut Conn, invitation: &Invitation, token_hash: String) -> Result<(), DbError> {
-    let row = meeting_invitations::table.find(Key(invitation.id));
+    let row = meeting_invitations::table.find(invitation.id);
     let former: String = row.select(meeting_invitations::token_hash).first(conn).await?;
     let known = (
         former_invitation_tokens::token_hash.eq(former),
-        former_invitation_tokens::invitation_id.eq(Key(invitation.id)),
-        former_invitation_tokens::replaced_at.eq(At(invitation.last_sent_at)),
+        former_invitation_tokens::invitation_id.eq(invitation.id),
+        former_invitation_tokens::replaced_at.eq(invitation.last_sent_at),
     );
     diesel::insert_into(former_invitation_tokens::table).values(known).execute(conn).await?;
     let again = (Row::from(invitation), meeting_invitations::token_hash.eq(token_hash));
@@ -215,30 +214,30 @@ pub const RETENTION: Retention =
 
 /// Declines an open invitation. Returns whether it was open.
 pub async fn decline(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, DbError> {
-    let declined = diesel::update(meeting_invitations::table.find(Key(id)))
+    let declined = diesel::update(meeting_invitations::table.find(id))
         .filter(meeting_invitations::accepted_at.is_null())
         .filter(meeting_invitations::declined_at.is_null())
         .filter(meeting_invitations::revoked_at.is_null())
-        .set(meeting_invitations::declined_at.eq(Some(At(now))));
+        .set(meeting_invitations::declined_at.eq(Some(now)));
     Ok(declined.execute(conn).await? > 0)
 }
 
 /// Revokes an open invitation. Returns whether it was open.
 pub async fn revoke_open(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, DbError> {
-    let revoked = diesel::update(meeting_invitations::table.find(Key(id)))
+    let revoked = diesel::update(meeting_invitations::table.find(id))
         .filter(meeting_invitations::accepted_at.is_null())
         .filter(meeting_invitations::declined_at.is_null())
         .filter(meeting_invitations::revoked_at.is_null())
-        .set(meeting_invitations::revoked_at.eq(Some(At(now))));
+        .set(meeting_invitations::revoked_at.eq(Some(now)));
     Ok(revoked.execute(conn).await? > 0)
 }
 
 /// Revokes an invitation, open or accepted, that no longer admits anyone.
 pub async fn revoke(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<(), DbError> {
-    let revoked = diesel::update(meeting_invitations::table.find(Key(id)))
+    let revoked = diesel::update(meeting_invitations::table.find(id))
         .filter(meeting_invitations::declined_at.is_null())
         .filter(meeting_invitations::revoked_at.is_null())
-        .set(meeting_invitations::revoked_at.eq(Some(At(now))));
+        .set(meeting_invitations::revoked_at.eq(Some(now)));
     revoked.execute(conn).await?;
     Ok(())
 }
@@ -246,11 +245,11 @@ pub async fn revoke(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Resu
 /// Revokes all open invitations of a meeting.
 pub async fn revoke_all_open(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Result<(), DbError> {
     let revoked = diesel::update(meeting_invitations::table)
-        .filter(meeting_invitations::meeting_id.eq(Key(meeting_id)))
+        .filter(meeting_invitations::meeting_id.eq(meeting_id))
         .filter(meeting_invitations::accepted_at.is_null())
         .filter(meeting_invitations::declined_at.is_null())
         .filter(meeting_invitations::revoked_at.is_null())
-        .set(meeting_invitations::revoked_at.eq(Some(At(now))));
+        .set(meeting_invitations::revoked_at.eq(Some(now)));
     revoked.execute(conn).await?;
     Ok(())
 }
@@ -262,14 +261,14 @@ pub async fn revoke_open_of_member(
     user_id: Id<User>,
     now: Time,
 ) -> Result<(), DbError> {
-    let of_project = meetings::table.filter(meetings::project_id.eq(Key(project_id))).select(meetings::id);
+    let of_project = meetings::table.filter(meetings::project_id.eq(project_id)).select(meetings::id);
     let revoked = diesel::update(meeting_invitations::table)
-        .filter(meeting_invitations::user_id.eq(Some(Key(user_id))))
+        .filter(meeting_invitations::user_id.eq(Some(user_id)))
         .filter(meeting_invitations::meeting_id.eq_any(of_project))
         .filter(meeting_invitations::accepted_at.is_null())
         .filter(meeting_invitations::declined_at.is_null())
         .filter(meeting_invitations::revoked_at.is_null())
-        .set(meeting_invitations::revoked_at.eq(Some(At(now))));
+        .set(meeting_invitations::revoked_at.eq(Some(now)));
     revoked.execute(conn).await?;
     Ok(())
 }
@@ -296,18 +295,18 @@ pub enum AcceptOutcome {
 /// Marks an invitation as accepted, and revokes other accepted invitations of the same participant.
 pub async fn accept(conn: &mut Conn, admission: Admission, now: Time) -> Result<AcceptOutcome, DbError> {
     use meeting_invitations as m;
-    let identity = (m::participant_id.eq(Key(admission.participant_id)), m::user_id.eq(admission.user_id.map(Key)));
-    let is_theirs = || m::user_id.is_null().or(m::user_id.eq(admission.user_id.map(Key)));
-    let first = diesel::update(m::table.find(Key(admission.invitation_id)))
+    let identity = (m::participant_id.eq(admission.participant_id), m::user_id.eq(admission.user_id));
+    let is_theirs = || m::user_id.is_null().or(m::user_id.eq(admission.user_id));
+    let first = diesel::update(m::table.find(admission.invitation_id))
         .filter(m::accepted_at.is_null())
         .filter(m::declined_at.is_null())
         .filter(m::revoked_at.is_null())
         .filter(is_theirs())
-        .set((identity, m::accepted_at.eq(Some(At(now)))));
+        .set((identity, m::accepted_at.eq(Some(now))));
     let taken = if first.execute(conn).await? > 0 {
         AcceptOutcome::Now
     } else {
-        let again = diesel::update(m::table.find(Key(admission.invitation_id)))
+        let again = diesel::update(m::table.find(admission.invitation_id))
             .filter(m::accepted_at.is_not_null())
             .filter(m::revoked_at.is_null())
             .filter(is_theirs())
@@ -318,12 +317,12 @@ pub async fn accept(conn: &mut Conn, admission: Admission, now: Time) -> Result<
         AcceptOutcome::Before
     };
     diesel::update(m::table)
-        .filter(m::meeting_id.eq(Key(admission.meeting_id)))
-        .filter(m::participant_id.eq(Key(admission.participant_id)))
-        .filter(m::id.ne(Key(admission.invitation_id)))
+        .filter(m::meeting_id.eq(admission.meeting_id))
+        .filter(m::participant_id.eq(admission.participant_id))
+        .filter(m::id.ne(admission.invitation_id))
         .filter(m::accepted_at.is_not_null())
         .filter(m::revoked_at.is_null())
-        .set(m::revoked_at.eq(Some(At(now))))
+        .set(m::revoked_at.eq(Some(now)))
         .execute(conn)
         .await?;
     Ok(taken)
@@ -333,18 +332,18 @@ pub async fn accept(conn: &mut Conn, admission: Admission, now: Time) -> Result<
 pub async fn moving(conn: &mut Conn, meeting_id: Id<Meeting>, now: Time) -> Result<Vec<Invitation>, DbError> {
     use meeting_invitations as m;
     let moving = m::table
-        .filter(m::meeting_id.eq(Key(meeting_id)))
+        .filter(m::meeting_id.eq(meeting_id))
         .filter(m::accepted_at.is_null())
         .filter(m::declined_at.is_null())
         .filter(m::revoked_at.is_null())
         .filter(m::is_expiry_chosen.eq(false))
-        .filter(m::expires_at.gt(At(now)));
+        .filter(m::expires_at.gt(now));
     all(moving.select(Row::columns()).load(conn).await?)
 }
 
 pub async fn set_expiry(conn: &mut Conn, id: Id<ids::Invitation>, expires_at: Time) -> Result<(), DbError> {
-    let row = meeting_invitations::table.find(Key(id));
-    diesel::update(row).set(meeting_invitations::expires_at.eq(At(expires_at))).execute(conn).await?;
+    let row = meeting_invitations::table.find(id);
+    diesel::update(row).set(meeting_invitations::expires_at.eq(expires_at)).execute(conn).await?;
     Ok(())
 }
 
@@ -356,8 +355,8 @@ pub async fn deliver(
     send_count: i64,
     delivery: Delivery,
 ) -> Result<Option<Invitation>, DbError> {
-    let row = diesel::update(meeting_invitations::table.find(Key(id)));
+    let row = diesel::update(meeting_invitations::table.find(id));
     let newest = row.filter(meeting_invitations::send_count.eq(send_count));
-    let set = newest.set(meeting_invitations::delivery.eq(delivery.into_str())).execute(conn).await?;
+    let set = newest.set(meeting_invitations::delivery.eq(delivery)).execute(conn).await?;
     if set == 0 { Ok(None) } else { find(conn, id).await }
 }

@@ -1,11 +1,12 @@
 //! The update of a meeting's row.
 
+use actors::ids::Id;
 use actors::ids::Invitation;
 use actors::meeting::Meeting;
 use diesel::{ExpressionMethods, QueryDsl};
 
 use crate::db::schema::meetings;
-use crate::db::{AtOnce, DbError, Key, at_once, kept, number};
+use crate::db::{AtOnce, DbError, at_once, kept, number};
 use crate::meetings::invitations::projection::HasInvitations;
 use crate::meetings::invitations::store::outdated;
 use crate::meetings::store::Row;
@@ -26,7 +27,7 @@ pub async fn update(
         at_once!(conn, execute(update), load(outdated::any(row.id)))
     } else {
         let (updated,) = at_once!(conn, execute(update));
-        (updated, Ok(Vec::<Key<Invitation>>::new()))
+        (updated, Ok(Vec::<Id<Invitation>>::new()))
     };
     if updated? == 0 {
         return Ok(None);

@@ -11,7 +11,7 @@ use actors::live::RequestId;
 use actors::meeting::{Command, Meeting, TimeLimits};
 use futures_util::{StreamExt, stream};
 
-use crate::db::{At, DbError};
+use crate::db::DbError;
 use crate::meetings::state::Meetings;
 use crate::meetings::store::{self, participants};
 
@@ -65,10 +65,10 @@ async fn due(state: &Meetings, limits: TimeLimits) -> Result<Vec<Id<Meeting>>, D
     let now = state.now();
     let read = state.db.read(move |conn| {
         Box::pin(async move {
-            let mut due = participants::lost_before(conn, At(now - limits.grace), MOST).await?;
-            due.extend(participants::awaited_since(conn, At(now - limits.connect), MOST).await?);
-            due.extend(store::empty_since(conn, At(now - limits.empty), MOST).await?);
-            due.extend(store::live_since(conn, At(now - limits.live), MOST).await?);
+            let mut due = participants::lost_before(conn, now - limits.grace, MOST).await?;
+            due.extend(participants::awaited_since(conn, now - limits.connect, MOST).await?);
+            due.extend(store::empty_since(conn, now - limits.empty, MOST).await?);
+            due.extend(store::live_since(conn, now - limits.live, MOST).await?);
             Ok::<_, DbError>(due)
         })
     });

@@ -98,7 +98,7 @@ impl Handler for EraseNameInEventsHandler {
             if stopping.is_cancelled() {
                 return Err(JobError::Again("the server is stopping".to_owned()));
             }
-            let Some(page) = self.next_page(&payload).await.map_err(|error| error.to_string())? else { break };
+            let Some(page) = self.next_page(&payload).await? else { break };
             let next = EraseNameInEvents {
                 after: page.reached.clone(),
                 is_written: payload.is_written || !page.renamed.is_empty(),
@@ -106,13 +106,13 @@ impl Handler for EraseNameInEventsHandler {
             };
             // A page without changes does not store the position either: a later attempt of the job reads such pages
             // again.
-            if page.renamed.is_empty() || self.write(job, page, &next).await.map_err(|error| error.to_string())? {
+            if page.renamed.is_empty() || self.write(job, page, &next).await? {
                 payload = next;
             }
             // Otherwise another writer changed an event of the page in the meantime, and the page is read again.
         }
         if payload.is_written {
-            self.state.db.overwrite_deleted().await.map_err(|error| error.to_string())?;
+            self.state.db.overwrite_deleted().await?;
         }
         Ok(())
     }

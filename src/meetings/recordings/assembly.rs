@@ -88,7 +88,7 @@ impl Handler for AssembleRecordingHandler {
     async fn run(&self, job: &Job, payload: AssembleRecording) -> Result<(), JobError> {
         let id = payload.recording_id;
         let read = self.state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
-        let found = read.map_err(|error: DbError| error.to_string())?;
+        let found = read?;
         let Some((meeting_id, recording)) = found else { return Ok(()) };
         if recording.status() != RecordingStatus::Finalizing {
             return Ok(());

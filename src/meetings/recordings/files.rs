@@ -128,7 +128,7 @@ pub async fn all_chunks(state: &Meetings, id: Id<ids::Recording>) -> Result<Vec<
 async fn delete_unneeded(state: &Meetings, ids: Vec<Id<ids::Recording>>) -> Result<usize, String> {
     let wanted = ids.clone();
     let read = state.db.read(move |conn| Box::pin(store::statuses(conn, wanted))).await;
-    let statuses = read.map_err(|error: DbError| error.to_string())?;
+    let statuses = read?;
     let mut deleted = 0;
     for id in ids {
         let unneeded = match statuses.get(&id) {
@@ -157,7 +157,7 @@ async fn delete_unnamed(state: &Meetings, id: Id<ids::Recording>, before: System
         return Ok(false);
     }
     // Read after the files: what is named meanwhile is among them.
-    let named = all_chunks(state, id).await.map_err(|error| error.to_string())?;
+    let named = all_chunks(state, id).await?;
     let named: HashSet<FilePath> = named.iter().map(|named| chunk(id, named)).collect();
     let mut is_any = false;
     for path in old.into_iter().filter(|path| !named.contains(path)) {

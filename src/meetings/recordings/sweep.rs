@@ -8,7 +8,7 @@ use actors::live::RequestId;
 use actors::meeting::{Command, Meeting, RecordingWait};
 use futures_util::{StreamExt, stream};
 
-use crate::db::{At, DbError};
+use crate::db::DbError;
 use crate::meetings::state::Meetings;
 use crate::meetings::store::recordings as store;
 
@@ -66,7 +66,7 @@ async fn due(state: &Meetings) -> Result<Vec<Id<Meeting>>, DbError> {
         Box::pin(async move {
             let mut due = Vec::new();
             for wait in ALL {
-                due.extend(store::waiting_since(conn, wait, At(now - limits.of(wait)), MOST).await?);
+                due.extend(store::waiting_since(conn, wait, now - limits.of(wait), MOST).await?);
             }
             Ok::<_, DbError>(due)
         })

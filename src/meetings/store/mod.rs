@@ -9,19 +9,20 @@ pub use row::{Row, broken};
 use actors::ids::Id;
 use actors::live::{Topic, TopicKind};
 use actors::meeting::{Meeting, MeetingStatus};
+use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use crate::db::schema::meetings;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl};
 
 /// Returns a meeting with its participants.
 pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, DbError> {
     // Both queries must see the same state, which SQLite and PostgreSQL alike guarantee only within a transaction.
     conn.transaction(async |conn| {
-        let row = meetings::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+        let row = meetings::table.find(id).select(Row::columns()).first(conn).await.optional()?;
         let Some(row): Option<Row> = row else { return Ok(None) };
         let people = participants::of_meeting(conn, id).await?;
-        let recordings = recordings::of_meetings(conn, &[Key(id)]).await?.remove(&id).unwrap_or_default();
+        let recordings = recordings::of_meetings(conn, &[id]).await?.remove(&id).unwrap_or_default();
         row.meeting(people, recordings).map(Some)
     })
     .await
@@ -30,14 +31,13 @@ pub async fn find(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, D
 /// As [`find`], but locks the meeting's row for a caller that writes rows that depend on the meeting: nobody else
 /// writes the meeting, or such rows, until this transaction has ended.
 pub async fn locked(conn: &mut Conn, id: Id<Meeting>) -> Result<Option<Meeting>, DbError> {
-    let row = diesel::update(meetings::table.find(Key(id)));
+    let row = diesel::update(meetings::table.find(id));
     row.set(meetings::revision.eq(meetings::revision)).execute(conn).await?;
     find(conn, id).await
 }
 
 /// Returns several meetings with their participants; unknown ids are left out.
 pub async fn find_all(conn: &mut Conn, ids: Vec<Id<Meeting>>) -> Result<Vec<Meeting>, DbError> {
-    let ids: Vec<Key<Meeting>> = ids.into_iter().map(Key).collect();
     // As in `find`.
     conn.transaction(async |conn| {
         let rows = meetings::table.filter(meetings::id.eq_any(&ids)).select(Row::columns()).load(conn).await?;
@@ -46,8 +46,8 @@ pub async fn find_all(conn: &mut Conn, ids: Vec<Id<Meeting>>) -> Result<Vec<Meet
         let mut recordings = recordings::of_meetings(conn, &ids).await?;
         rows.into_iter()
             .map(|row| {
-                let people = people.remove(&row.id.0).unwrap_or_default();
-                let recordings = recordings.remove(&row.id.0).unwrap_or_default();
+                let people = people.remove(&row.id).unwrap_or_default();
+                let recordings = recordings.remove(&row.id).unwrap_or_default();
                 row.meeting(people, recordings)
             })
             .collect()
@@ -72,24 +72,19 @@ pub fn topic(id: Id<Meeting>) -> Topic {
 }
 
 /// Returns the live meetings that have been empty since that time or longer.
-pub async fn empty_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
+pub async fn empty_since(conn: &mut Conn, since: Time, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
     let empty = meetings::table.filter(meetings::empty_since.is_not_null()).filter(meetings::empty_since.le(since));
-    let empty: Vec<Key<Meeting>> = empty.select(meetings::id).limit(most).load(conn).await?;
-    Ok(empty.into_iter().map(|id| id.0).collect())
+    Ok(empty.select(meetings::id).limit(most).load(conn).await?)
 }
 
 /// Returns the live meetings that started at that time or before.
-pub async fn live_since(conn: &mut Conn, since: At, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
-    let live = meetings::table
-        .filter(meetings::status.eq(MeetingStatus::Live.into_str()))
-        .filter(meetings::started_at.le(since));
-    let live: Vec<Key<Meeting>> = live.select(meetings::id).limit(most).load(conn).await?;
-    Ok(live.into_iter().map(|id| id.0).collect())
+pub async fn live_since(conn: &mut Conn, since: Time, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
+    let live = meetings::table.filter(meetings::status.eq(MeetingStatus::Live)).filter(meetings::started_at.le(since));
+    Ok(live.select(meetings::id).limit(most).load(conn).await?)
 }
 
 /// Returns all live meetings.
 pub async fn live(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, DbError> {
-    let live = meetings::table.filter(meetings::status.eq(MeetingStatus::Live.into_str())).select(meetings::id);
-    let live: Vec<Key<Meeting>> = live.load(conn).await?;
-    Ok(live.into_iter().map(|id| id.0).collect())
+    let live = meetings::table.filter(meetings::status.eq(MeetingStatus::Live)).select(meetings::id);
+    Ok(live.load(conn).await?)
 }

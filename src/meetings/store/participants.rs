@@ -7,39 +7,45 @@ use actors::meeting::{
     Consent, ConsentDecision, ConsentScope, Digest, Link, MediaSession, Meeting, MeetingRole, MeetingStatus,
     Participant, ParticipantStatus, People, Presence, Wording,
 };
+use actors::time::Time;
+use actors::wire_enum;
 use diesel::upsert::excluded;
 use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, QueryDsl, Queryable, Selectable};
 
+use crate::db::Columns;
+use crate::db::Conn;
+use crate::db::DbError;
+use crate::db::RunQueryDsl;
+use crate::db::many;
 use crate::db::schema::{meetings, participants};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
 
 /// A new column also needs a line in [`save`].
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = participants)]
 struct Row {
-    id: Key<ids::Participant>,
-    meeting_id: Key<Meeting>,
-    user_id: Option<Key<User>>,
+    id: Id<ids::Participant>,
+    meeting_id: Id<Meeting>,
+    user_id: Option<Id<User>>,
     display_name: String,
     email: Option<String>,
-    role: String,
-    status: String,
-    joined_at: Option<At>,
-    left_at: Option<At>,
-    invitation_id: Option<Key<ids::Invitation>>,
-    first_joined_at: Option<At>,
-    removed_by_id: Option<Key<User>>,
-    link: Option<String>,
-    lost_at: Option<At>,
+    role: MeetingRole,
+    status: ParticipantStatus,
+    joined_at: Option<Time>,
+    left_at: Option<Time>,
+    invitation_id: Option<Id<ids::Invitation>>,
+    first_joined_at: Option<Time>,
+    removed_by_id: Option<Id<User>>,
+    link: Option<StoredLink>,
+    lost_at: Option<Time>,
     media_session: Option<String>,
-    media_began_at: Option<At>,
+    media_began_at: Option<Time>,
     media_is_open: Option<bool>,
-    consent_decision: Option<String>,
+    consent_decision: Option<ConsentDecision>,
     consent_scopes: Option<String>,
     consent_wording_version: Option<String>,
     consent_language: Option<String>,
     consent_text_hash: Option<String>,
-    consent_at: Option<At>,
+    consent_at: Option<Time>,
 }
 
 impl Row {
@@ -52,39 +58,39 @@ impl Row {
         };
         let (media, consent) = (participant.media.as_ref(), participant.consent.as_ref());
         Self {
-            id: Key(participant.id),
-            meeting_id: Key(meeting_id),
-            user_id: participant.user_id.map(Key),
+            id: participant.id,
+            meeting_id,
+            user_id: participant.user_id,
             display_name: participant.display_name.clone(),
             email: participant.email.clone(),
-            role: participant.role.into_str().to_owned(),
-            status: participant.status().into_str().to_owned(),
-            joined_at: presence.joined_at().map(At),
-            left_at: presence.left_at().map(At),
-            invitation_id: participant.invitation.map(Key),
-            first_joined_at: participant.first_joined_at.map(At),
-            removed_by_id: removed_by.map(Key),
-            link: link.map(|link| word(link).to_owned()),
-            lost_at: link.and_then(Link::lost_since).map(At),
+            role: participant.role,
+            status: participant.status(),
+            joined_at: presence.joined_at(),
+            left_at: presence.left_at(),
+            invitation_id: participant.invitation,
+            first_joined_at: participant.first_joined_at,
+            removed_by_id: removed_by,
+            link: link.map(StoredLink::from),
+            lost_at: link.and_then(Link::lost_since),
             media_session: media.map(|media| media.name.clone()),
-            media_began_at: media.map(|media| At(media.began_at)),
+            media_began_at: media.map(|media| media.began_at),
             media_is_open: media.map(|media| media.is_open),
-            consent_decision: consent.map(|consent| consent.decision.into_str().to_owned()),
+            consent_decision: consent.map(|consent| consent.decision),
             consent_scopes: consent.map(|consent| joined(&consent.scopes)),
             consent_wording_version: consent.map(|consent| consent.wording.version.clone()),
             consent_language: consent.map(|consent| consent.wording.language.clone()),
             consent_text_hash: consent.map(|consent| consent.wording.text_hash.to_string()),
-            consent_at: consent.map(|consent| At(consent.at)),
+            consent_at: consent.map(|consent| consent.at),
         }
     }
 
     fn participant(self) -> Result<Participant, DbError> {
-        let id = self.id.0;
+        let id = self.id;
         let wrong = |what: &str| DbError::Broken(format!("the participant {id} can't be: {what}"));
         let presence = self.presence().ok_or_else(|| wrong("its times do not fit its status"))?;
         let media = match (self.media_session, self.media_began_at, self.media_is_open) {
             (None, None, None) => None,
-            (Some(name), Some(began_at), Some(is_open)) => Some(MediaSession { began_at: began_at.0, name, is_open }),
+            (Some(name), Some(began_at), Some(is_open)) => Some(MediaSession { began_at, name, is_open }),
             _ => return Err(wrong("half a connection to the media server")),
         };
         let consent = match (
@@ -97,22 +103,21 @@ impl Row {
         ) {
             (None, None, None, None, None, None) => None,
             (Some(decision), Some(scopes), Some(version), Some(language), Some(text_hash), Some(at)) => {
-                let decision: ConsentDecision = decision.parse().map_err(|_| wrong("an unknown decision"))?;
                 let text_hash: Digest = text_hash.parse().map_err(|_| wrong("no hash"))?;
                 let scopes = split(&scopes).ok_or_else(|| wrong("an unknown scope"))?;
-                Some(Consent { decision, scopes, wording: Wording { version, language, text_hash }, at: at.0 })
+                Some(Consent { decision, scopes, wording: Wording { version, language, text_hash }, at })
             }
             _ => return Err(wrong("half a consent")),
         };
         Ok(Participant {
             id,
-            user_id: self.user_id.map(|user| user.0),
+            user_id: self.user_id,
             display_name: self.display_name,
             email: self.email,
-            role: self.role.parse::<MeetingRole>().map_err(|_| wrong("an unknown role"))?,
+            role: self.role,
             presence,
-            invitation: self.invitation_id.map(|invitation| invitation.0),
-            first_joined_at: self.first_joined_at.map(|at| at.0),
+            invitation: self.invitation_id,
+            first_joined_at: self.first_joined_at,
             media,
             consent,
         })
@@ -120,18 +125,15 @@ impl Row {
 
     /// Returns `None` when these columns contradict each other.
     fn presence(&self) -> Option<Presence> {
-        let status: ParticipantStatus = self.status.parse().ok()?;
-        let (joined_at, left_at) = (self.joined_at.map(|at| at.0), self.left_at.map(|at| at.0));
-        let by = self.removed_by_id.map(|user| user.0);
         let has_ever_joined = self.first_joined_at.is_some();
-        match (status, joined_at, left_at, self.link.as_deref(), self.lost_at) {
+        match (self.status, self.joined_at, self.left_at, self.link, self.lost_at) {
             (ParticipantStatus::Invited, None, None, None, None) => Some(Presence::Invited),
-            (ParticipantStatus::Joined, Some(joined_at), None, Some(word), lost_at) if has_ever_joined => {
-                let link = match (word, lost_at) {
-                    (AWAITED, None) => Link::Awaited,
-                    ("SOCKET", None) => Link::Up { socket: true },
-                    ("MEDIA", None) => Link::Up { socket: false },
-                    ("LOST", Some(since)) => Link::Lost { since: since.0 },
+            (ParticipantStatus::Joined, Some(joined_at), None, Some(link), lost_at) if has_ever_joined => {
+                let link = match (link, lost_at) {
+                    (StoredLink::Awaited, None) => Link::Awaited,
+                    (StoredLink::Socket, None) => Link::Up { socket: true },
+                    (StoredLink::Media, None) => Link::Up { socket: false },
+                    (StoredLink::Lost, Some(since)) => Link::Lost { since },
                     _ => return None,
                 };
                 Some(Presence::Joined { joined_at, link })
@@ -142,24 +144,33 @@ impl Row {
             (ParticipantStatus::Removed, joined_at, left_at, None, None)
                 if joined_at.is_some() == left_at.is_some() =>
             {
-                Some(Presence::Removed { joined_at, left_at, by })
+                Some(Presence::Removed { joined_at, left_at, by: self.removed_by_id })
             }
             _ => None,
         }
     }
 }
 
-const fn word(link: Link) -> &'static str {
-    match link {
-        Link::Awaited => AWAITED,
-        Link::Up { socket: true } => SOCKET,
-        Link::Up { socket: false } => "MEDIA",
-        Link::Lost { .. } => "LOST",
+wire_enum! {
+    /// How a participant is connected, as the column says it.
+    enum StoredLink {
+        Awaited,
+        Socket,
+        Media,
+        Lost,
     }
 }
 
-const AWAITED: &str = "AWAITED";
-const SOCKET: &str = "SOCKET";
+impl From<Link> for StoredLink {
+    fn from(link: Link) -> Self {
+        match link {
+            Link::Awaited => Self::Awaited,
+            Link::Up { socket: true } => Self::Socket,
+            Link::Up { socket: false } => Self::Media,
+            Link::Lost { .. } => Self::Lost,
+        }
+    }
+}
 
 /// Formats scopes as the columns store them, joined with commas.
 #[must_use]
@@ -178,26 +189,26 @@ macro_rules! in_open_meetings {
     ($project_id:expr, $user_id:expr) => {
         participants::table
             .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
-            .filter(participants::user_id.eq(Some(Key($user_id))))
-            .filter(meetings::project_id.eq(Key($project_id)))
-            .filter(meetings::status.eq_any([MeetingStatus::Scheduled.into_str(), MeetingStatus::Live.into_str()]))
+            .filter(participants::user_id.eq(Some($user_id)))
+            .filter(meetings::project_id.eq($project_id))
+            .filter(meetings::status.eq_any([MeetingStatus::Scheduled, MeetingStatus::Live]))
     };
 }
 
 /// Returns all participants of a meeting.
 pub async fn of_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<People, DbError> {
-    let of_meeting = participants::table.filter(participants::meeting_id.eq(Key(id)));
+    let of_meeting = participants::table.filter(participants::meeting_id.eq(id));
     let rows: Vec<Row> = of_meeting.select(Row::columns()).load(conn).await?;
     rows.into_iter().map(Row::participant).collect()
 }
 
 /// Returns all participants of several meetings.
-pub async fn of_meetings(conn: &mut Conn, ids: &[Key<Meeting>]) -> Result<HashMap<Id<Meeting>, People>, DbError> {
+pub async fn of_meetings(conn: &mut Conn, ids: &[Id<Meeting>]) -> Result<HashMap<Id<Meeting>, People>, DbError> {
     let of_these = participants::table.filter(participants::meeting_id.eq_any(ids));
     let rows: Vec<Row> = of_these.select(Row::columns()).load(conn).await?;
     let mut people: HashMap<_, Vec<Participant>> = HashMap::new();
     for row in rows {
-        let meeting_id = row.meeting_id.0;
+        let meeting_id = row.meeting_id;
         people.entry(meeting_id).or_default().push(row.participant()?);
     }
     Ok(people.into_iter().map(|(meeting_id, people)| (meeting_id, people.into_iter().collect())).collect())
@@ -246,33 +257,34 @@ pub async fn save<'a>(
 }
 
 /// Returns the meetings with a participant whose connections were lost at that time or before.
-pub async fn lost_before(conn: &mut Conn, before: At, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
+pub async fn lost_before(conn: &mut Conn, before: Time, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
     let lost = participants::table.filter(participants::lost_at.is_not_null()).filter(participants::lost_at.le(before));
     let lost = lost.select(participants::meeting_id).distinct().limit(most);
-    let lost: Vec<Key<Meeting>> = lost.load(conn).await?;
-    Ok(lost.into_iter().map(|id| id.0).collect())
+    Ok(lost.load(conn).await?)
 }
 
 /// Returns the meetings with a participant who joined at that time or before and has not connected since.
-pub async fn awaited_since(conn: &mut Conn, before: At, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
-    let awaited = participants::table.filter(participants::link.eq(AWAITED)).filter(participants::joined_at.le(before));
+pub async fn awaited_since(conn: &mut Conn, before: Time, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
+    let awaited = participants::table
+        .filter(participants::link.eq(StoredLink::Awaited))
+        .filter(participants::joined_at.le(before));
     let awaited = awaited.select(participants::meeting_id).distinct().limit(most);
-    let awaited: Vec<Key<Meeting>> = awaited.load(conn).await?;
-    Ok(awaited.into_iter().map(|id| id.0).collect())
+    Ok(awaited.load(conn).await?)
 }
 
 /// Returns the meetings with a participant who is recorded as connected by a socket of this server.
 pub async fn with_sockets(conn: &mut Conn) -> Result<Vec<Id<Meeting>>, DbError> {
-    let linked = participants::table.filter(participants::link.eq(SOCKET)).select(participants::meeting_id).distinct();
-    let linked: Vec<Key<Meeting>> = linked.load(conn).await?;
-    Ok(linked.into_iter().map(|id| id.0).collect())
+    let linked = participants::table
+        .filter(participants::link.eq(StoredLink::Socket))
+        .select(participants::meeting_id)
+        .distinct();
+    Ok(linked.load(conn).await?)
 }
 
 /// Returns the meetings with a participant who is recorded as connected to the media server.
 pub async fn with_media(conn: &mut Conn, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
     let open = participants::table.filter(participants::media_is_open.eq(true)).select(participants::meeting_id);
-    let open: Vec<Key<Meeting>> = open.distinct().limit(most).load(conn).await?;
-    Ok(open.into_iter().map(|id| id.0).collect())
+    Ok(open.distinct().limit(most).load(conn).await?)
 }
 
 /// Returns at most `limit` of a project's scheduled and live meetings in which an account is or was a participant.
@@ -282,9 +294,7 @@ pub async fn open_meetings(
     user_id: Id<User>,
     limit: i64,
 ) -> Result<Vec<Id<Meeting>>, DbError> {
-    let open: Vec<Key<Meeting>> =
-        in_open_meetings!(project_id, user_id).select(participants::meeting_id).limit(limit).load(conn).await?;
-    Ok(open.into_iter().map(|id| id.0).collect())
+    Ok(in_open_meetings!(project_id, user_id).select(participants::meeting_id).limit(limit).load(conn).await?)
 }
 
 /// Returns at most `limit` of the meetings of [`open_meetings`] from which the account still has to be removed, in the
@@ -297,18 +307,17 @@ pub async fn meetings_to_leave(
     before: Id<ids::Invitation>,
     limit: i64,
 ) -> Result<Vec<Id<Meeting>>, DbError> {
-    let joined = ParticipantStatus::Joined.into_str();
-    let former = || participants::invitation_id.is_null().or(participants::invitation_id.lt(Some(Key(before))));
+    let joined = ParticipantStatus::Joined;
+    let former = || participants::invitation_id.is_null().or(participants::invitation_id.lt(Some(before)));
     let present = in_open_meetings!(project_id, user_id).filter(participants::status.eq(joined)).filter(former());
-    let mut open: Vec<Key<Meeting>> = present.select(participants::meeting_id).limit(limit).load(conn).await?;
+    let mut open: Vec<Id<Meeting>> = present.select(participants::meeting_id).limit(limit).load(conn).await?;
     let more = limit - i64::try_from(open.len()).unwrap_or(limit);
     let others = in_open_meetings!(project_id, user_id)
-        .filter(participants::status.ne_all([joined, ParticipantStatus::Removed.into_str()]))
-        .filter(participants::role.ne(MeetingRole::Host.into_str()))
+        .filter(participants::status.ne_all([joined, ParticipantStatus::Removed]))
+        .filter(participants::role.ne(MeetingRole::Host))
         .filter(former());
-    let others: Vec<Key<Meeting>> = others.select(participants::meeting_id).limit(more).load(conn).await?;
+    let others: Vec<Id<Meeting>> = others.select(participants::meeting_id).limit(more).load(conn).await?;
     open.extend(others);
-    let mut open: Vec<Id<Meeting>> = open.into_iter().map(|id| id.0).collect();
     open.sort_unstable();
     Ok(open)
 }
@@ -321,9 +330,9 @@ pub async fn naming(
     deleted_name: &'static str,
     limit: i64,
 ) -> Result<Vec<(Id<Meeting>, Id<ids::Participant>)>, DbError> {
-    let own = participants::table.filter(participants::user_id.eq(Some(Key(user_id))));
+    let own = participants::table.filter(participants::user_id.eq(Some(user_id)));
     let named = own.filter(participants::display_name.ne(deleted_name).or(participants::email.is_not_null()));
     let own = named.limit(limit).select((participants::meeting_id, participants::id));
-    let own: Vec<(Key<Meeting>, Key<ids::Participant>)> = own.load(conn).await?;
-    Ok(own.into_iter().map(|(meeting, participant)| (meeting.0, participant.0)).collect())
+    let own: Vec<(Id<Meeting>, Id<ids::Participant>)> = own.load(conn).await?;
+    Ok(own.into_iter().map(|(meeting, participant)| (meeting, participant)).collect())
 }

@@ -11,7 +11,7 @@ use actors::meeting::{RecordingCommand, TranscriptStatus};
 use super::model::{TranscriptVersion, overall};
 use super::store::{self, TranscriptProgress};
 use super::telling;
-use crate::db::{At, DbError, sweep};
+use crate::db::{DbError, sweep};
 use crate::jobs::JobError;
 use crate::meetings::state::Meetings;
 use crate::meetings::store::recordings as stored_recordings;
@@ -26,7 +26,7 @@ pub async fn watch(state: Meetings) {
     let Some(kept) = state.config.recordings.transcripts_kept() else { return };
     let stopping = state.tasks.stopping();
     loop {
-        let before = At(state.now() - kept);
+        let before = state.now() - kept;
         match state.db.read(move |conn| Box::pin(store::finished_by(conn, before, MOST))).await {
             Ok(due) => {
                 for version in due.into_iter().take_while(|_| !stopping.is_cancelled()) {
@@ -46,7 +46,6 @@ pub async fn watch(state: Meetings) {
 }
 
 async fn delete(state: &Meetings, version: TranscriptVersion) -> Result<(), JobError> {
-    let failed = |error: DbError| JobError::Again(error.to_string());
     let (id, recording_id) = (version.id, version.recording_id);
     let expired = TranscriptProgress {
         status: TranscriptStatus::Failed,
@@ -54,24 +53,25 @@ async fn delete(state: &Meetings, version: TranscriptVersion) -> Result<(), JobE
         ..TranscriptProgress::of(&version)
     };
     let is_ours = state.db.write(move |conn| Box::pin(async move { store::advance(conn, &version, &expired).await }));
-    if !is_ours.await.map_err(failed)? {
+    if !is_ours.await? {
         return Ok(());
     }
     let stopping = state.tasks.stopping();
     let pages =
         sweep::in_pages(&state.db, &stopping, move |conn| Box::pin(store::SEGMENTS.page(conn, id, sweep::PAGE)));
-    pages.await.map_err(failed)?;
+    pages.await?;
     let read = state.db.read(move |conn| {
         Box::pin(async move {
             let found = stored_recordings::find(conn, recording_id).await?;
             Ok::<_, DbError>((found, store::versions(conn, recording_id).await?))
         })
     });
-    let (found, mut left) = read.await.map_err(failed)?;
+    let (found, mut left) = read.await?;
     left.retain(|other| other.id != id);
     if let Some((meeting_id, _)) = found {
         let told = RecordingCommand::Transcribe { transcript: overall(&left) };
         telling::send(state, meeting_id, recording_id, told, RequestId::from("transcript-expired")).await?;
     }
-    state.db.write(move |conn| Box::pin(store::delete(conn, id))).await.map_err(failed)
+    state.db.write(move |conn| Box::pin(store::delete(conn, id))).await?;
+    Ok(())
 }

@@ -2,34 +2,28 @@
 
 use actix_web::http::header::{ContentDisposition, DispositionParam, DispositionType};
 use actix_web::{HttpRequest, HttpResponse};
-use serde::Serialize;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
 
 use super::model::{Transcript, TranscriptSegment};
 use crate::http::answer::{Answer, AnswerDescribed, CountedAnswer, FileSchema};
 use crate::http::budget::Share;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::http::envelope::Reply;
 use crate::http::error::ApiError;
 
-/// The format of a transcript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive)]
-pub enum TranscriptFormat {
-    #[default]
-    Json,
-    /// `WebVTT` subtitles, with the speakers as voices.
-    Vtt,
-    /// `SubRip` subtitles.
-    Srt,
-    /// One line for each segment: when, who, what.
-    Text,
+wire_enum! {
+    /// The format of a transcript.
+    #[derive(Default)]
+    pub enum TranscriptFormat {
+        #[default]
+        Json,
+        /// `WebVTT` subtitles, with the speakers as voices.
+        Vtt,
+        /// `SubRip` subtitles.
+        Srt,
+        /// One line for each segment: when, who, what.
+        Text,
+    }
 }
-
-impl Enumeration for TranscriptFormat {}
 
 /// A transcript in the format that was asked for.
 pub struct TranscriptInFormat {

@@ -103,14 +103,14 @@ impl Handler for TranscribeRecordingHandler {
     async fn run(&self, job: &Job, payload: TranscribeRecording) -> Result<(), JobError> {
         let TranscribeRecording { recording_id: id, number } = payload;
         let found = self.state.db.read(move |conn| Box::pin(stored_recordings::find(conn, id))).await;
-        let Some((meeting_id, recording)) = found.map_err(|error: DbError| error.to_string())? else { return Ok(()) };
+        let Some((meeting_id, recording)) = found? else { return Ok(()) };
         let Some(version) = self.version(id, number).await? else { return Ok(()) };
         let outcome = if version.is_unfinished() {
             let meeting = self.state.registry.snapshot(meeting_id).await.map_err(|away| away.0)?;
             let Some(meeting) = meeting else { return Ok(()) };
             let project_id = meeting.state.project_id;
             let read = self.state.db.read(move |conn| Box::pin(glossary::store::of_project(conn, project_id))).await;
-            let terms = read.map_err(|error: DbError| error.to_string())?;
+            let terms = read?;
             let speller = Speller::new(&terms.entries);
             let work = TranscriptMaking {
                 handler: self,
@@ -195,12 +195,12 @@ impl TranscribeRecordingHandler {
                 let versions = store::versions(conn, id).await?;
                 if versions.is_empty() && wanted == 1 {
                     store::insert(conn, &first).await?;
-                    return Ok(Some(first));
+                    return Ok::<_, DbError>(Some(first));
                 }
                 Ok(versions.into_iter().find(|version| version.number == wanted))
             })
         });
-        written.await.map_err(|error: DbError| error.to_string())
+        Ok(written.await?)
     }
 }
 
@@ -314,7 +314,7 @@ impl TranscriptMaking<'_> {
             self.handler.state.db.read(move |conn| {
                 Box::pin(async move { KnownTurns::of_tracks(conn, &meeting, &recording, now).await })
             });
-        match read.await.map_err(|error: DbError| JobError::Again(error.to_string()))? {
+        match read.await? {
             KnownTurns::NotYet => {
                 Err(JobError::Again("the tracks that were recorded beside it are transcribed first".to_owned()))
             }
@@ -363,7 +363,7 @@ impl TranscriptMaking<'_> {
         self.version.engine.clone_from(&engine);
         self.version.model.clone_from(&model);
         let adopted = self.handler.state.db.write(move |conn| Box::pin(store::adopt(conn, id, engine, model)));
-        adopted.await.map_err(|error: DbError| JobError::Again(error.to_string()))
+        Ok(adopted.await?)
     }
 
     /// The folder of the version's model; empty for a speech service, `None` if it is not installed.
@@ -407,7 +407,8 @@ impl TranscriptMaking<'_> {
     }
 
     async fn advance(&mut self, to: TranscriptProgress) -> Result<(), JobError> {
-        self.save(to, Vec::new()).await.map(|_| ()).map_err(|error| JobError::Again(error.to_string()))
+        self.save(to, Vec::new()).await?;
+        Ok(())
     }
 
     /// Saves how far the version is, with new segments. Returns false if somebody else changed the version.

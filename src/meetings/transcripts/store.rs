@@ -8,17 +8,17 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 use super::model::{Correction, NamedSpeaker, StoredSegment, TranscriptVersion};
 use crate::db::schema::{transcript_segments, transcripts};
 use crate::db::sweep::Part;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many, number, page_of};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, many, number, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = transcripts)]
 struct Row {
-    id: Key<ids::Transcript>,
-    recording_id: Key<ids::Recording>,
+    id: Id<ids::Transcript>,
+    recording_id: Id<ids::Recording>,
     number: i64,
-    status: String,
+    status: TranscriptStatus,
     engine: String,
     model: String,
     asked_language: Option<String>,
@@ -27,17 +27,17 @@ struct Row {
     segment_count: i64,
     crashes: i64,
     error_message: Option<String>,
-    created_by_id: Option<Key<User>>,
-    created_at: At,
+    created_by_id: Option<Id<User>>,
+    created_at: Time,
 }
 
 impl From<&TranscriptVersion> for Row {
     fn from(version: &TranscriptVersion) -> Self {
         Self {
-            id: Key(version.id),
-            recording_id: Key(version.recording_id),
+            id: version.id,
+            recording_id: version.recording_id,
             number: i64::from(version.number),
-            status: version.status.into_str().to_owned(),
+            status: version.status,
             engine: version.engine.clone(),
             model: version.model.clone(),
             asked_language: version.asked_language.clone(),
@@ -46,8 +46,8 @@ impl From<&TranscriptVersion> for Row {
             segment_count: i64::from(version.segment_count),
             crashes: i64::from(version.crashes),
             error_message: version.error_message.clone(),
-            created_by_id: version.created_by.map(Key),
-            created_at: At(version.created_at),
+            created_by_id: version.created_by,
+            created_at: version.created_at,
         }
     }
 }
@@ -55,13 +55,13 @@ impl From<&TranscriptVersion> for Row {
 impl TryFrom<Row> for TranscriptVersion {
     type Error = DbError;
     fn try_from(row: Row) -> Result<Self, DbError> {
-        let broken = || DbError::Broken(format!("the transcript {} has an invalid column", row.id.0));
+        let broken = || DbError::Broken(format!("the transcript {} has an invalid column", row.id));
         let small = |value: i64| u32::try_from(value).map_err(|_| broken());
         Ok(Self {
-            id: row.id.0,
-            recording_id: row.recording_id.0,
+            id: row.id,
+            recording_id: row.recording_id,
             number: small(row.number)?,
-            status: row.status.parse().map_err(|_| broken())?,
+            status: row.status,
             done_ms: u64::try_from(row.done_ms).map_err(|_| broken())?,
             segment_count: small(row.segment_count)?,
             crashes: small(row.crashes)?,
@@ -70,8 +70,8 @@ impl TryFrom<Row> for TranscriptVersion {
             asked_language: row.asked_language,
             language: row.language,
             error_message: row.error_message,
-            created_by: row.created_by_id.map(|id| id.0),
-            created_at: row.created_at.0,
+            created_by: row.created_by_id,
+            created_at: row.created_at,
         })
     }
 }
@@ -87,7 +87,7 @@ pub async fn insert(conn: &mut Conn, version: &TranscriptVersion) -> Result<(), 
 
 /// Returns all versions of a recording's transcript, in the order of their numbers.
 pub async fn versions(conn: &mut Conn, id: Id<ids::Recording>) -> Result<Vec<TranscriptVersion>, DbError> {
-    let all = transcripts::table.filter(transcripts::recording_id.eq(Key(id))).order(transcripts::number.asc());
+    let all = transcripts::table.filter(transcripts::recording_id.eq(id)).order(transcripts::number.asc());
     let rows: Vec<Row> = all.select(Row::columns()).load(conn).await?;
     rows.into_iter().map(TranscriptVersion::try_from).collect()
 }
@@ -98,15 +98,15 @@ pub async fn list(
     id: Id<ids::Recording>,
     page: PageQuery,
 ) -> Result<List<TranscriptVersion>, DbError> {
-    let listed = transcripts::table.filter(transcripts::recording_id.eq(Key(id)));
+    let listed = transcripts::table.filter(transcripts::recording_id.eq(id));
     let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, transcripts::id, Row::columns());
-    page.list(rows, total, |row| row.id.0.uuid()).try_map(TranscriptVersion::try_from)
+    page.list(rows, total, |row| row.id.uuid()).try_map(TranscriptVersion::try_from)
 }
 
 /// Returns the recordings with a version that waits for a model, and the models.
 pub async fn waiting(conn: &mut Conn, most: i64) -> Result<Vec<TranscriptVersion>, DbError> {
     let waiting = transcripts::table
-        .filter(transcripts::status.eq(TranscriptStatus::WaitingForModel.into_str()))
+        .filter(transcripts::status.eq(TranscriptStatus::WaitingForModel))
         .order(transcripts::recording_id.asc())
         .limit(most);
     let rows: Vec<Row> = waiting.select(Row::columns()).load(conn).await?;
@@ -114,8 +114,8 @@ pub async fn waiting(conn: &mut Conn, most: i64) -> Result<Vec<TranscriptVersion
 }
 
 /// Returns the versions that are complete or failed and were begun by then, oldest first.
-pub async fn finished_by(conn: &mut Conn, then: At, most: i64) -> Result<Vec<TranscriptVersion>, DbError> {
-    let ends = [TranscriptStatus::Ready.into_str(), TranscriptStatus::Failed.into_str()];
+pub async fn finished_by(conn: &mut Conn, then: Time, most: i64) -> Result<Vec<TranscriptVersion>, DbError> {
+    let ends = [TranscriptStatus::Ready, TranscriptStatus::Failed];
     let due = transcripts::table
         .filter(transcripts::created_at.le(then))
         .filter(transcripts::status.eq_any(ends))
@@ -130,7 +130,7 @@ pub const SEGMENTS: Part = Part { table: "transcript_segments", key: "transcript
 
 /// Deletes a version.
 pub async fn delete(conn: &mut Conn, id: Id<ids::Transcript>) -> Result<(), DbError> {
-    diesel::delete(transcripts::table.find(Key(id))).execute(conn).await?;
+    diesel::delete(transcripts::table.find(id)).execute(conn).await?;
     Ok(())
 }
 
@@ -161,13 +161,13 @@ impl TranscriptProgress {
 /// Updates a version that is as `before` says. Returns false when it is not: somebody else works on it.
 pub async fn advance(conn: &mut Conn, before: &TranscriptVersion, to: &TranscriptProgress) -> Result<bool, DbError> {
     let same = transcripts::table
-        .find(Key(before.id))
-        .filter(transcripts::status.eq(before.status.into_str()))
+        .find(before.id)
+        .filter(transcripts::status.eq(before.status))
         .filter(transcripts::done_ms.eq(number(before.done_ms)))
         .filter(transcripts::segment_count.eq(i64::from(before.segment_count)))
         .filter(transcripts::crashes.eq(i64::from(before.crashes)));
     let changed = diesel::update(same).set((
-        transcripts::status.eq(to.status.into_str()),
+        transcripts::status.eq(to.status),
         transcripts::language.eq(to.language.clone()),
         transcripts::done_ms.eq(number(to.done_ms)),
         transcripts::segment_count.eq(i64::from(to.segment_count)),
@@ -180,18 +180,18 @@ pub async fn advance(conn: &mut Conn, before: &TranscriptVersion, to: &Transcrip
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = transcript_segments)]
 struct SegmentRow {
-    transcript_id: Key<ids::Transcript>,
+    transcript_id: Id<ids::Transcript>,
     position: i64,
-    meeting_id: Key<Meeting>,
+    meeting_id: Id<Meeting>,
     start_ms: i64,
     end_ms: i64,
     text: String,
     confidence: i64,
-    participant_id: Option<Key<ids::Participant>>,
+    participant_id: Option<Id<ids::Participant>>,
     speaker_name: Option<String>,
     heard_text: Option<String>,
-    corrected_by_id: Option<Key<User>>,
-    corrected_at: Option<At>,
+    corrected_by_id: Option<Id<User>>,
+    corrected_at: Option<Time>,
 }
 
 impl SegmentRow {
@@ -199,9 +199,9 @@ impl SegmentRow {
         let (participant_id, speaker_name) = columns_of(segment.speaker.as_ref());
         let correction = segment.correction.as_ref();
         Self {
-            transcript_id: Key(id),
+            transcript_id: id,
             position: i64::from(segment.position),
-            meeting_id: Key(meeting_id),
+            meeting_id,
             start_ms: number(segment.start_ms),
             end_ms: number(segment.end_ms),
             text: segment.text.clone(),
@@ -209,15 +209,15 @@ impl SegmentRow {
             participant_id,
             speaker_name,
             heard_text: correction.and_then(|correction| correction.heard_text.clone()),
-            corrected_by_id: correction.map(|correction| Key(correction.by)),
-            corrected_at: correction.map(|correction| At(correction.at)),
+            corrected_by_id: correction.map(|correction| correction.by),
+            corrected_at: correction.map(|correction| correction.at),
         }
     }
 }
 
-fn columns_of(speaker: Option<&NamedSpeaker>) -> (Option<Key<ids::Participant>>, Option<String>) {
+fn columns_of(speaker: Option<&NamedSpeaker>) -> (Option<Id<ids::Participant>>, Option<String>) {
     match speaker {
-        Some(NamedSpeaker::Participant(id)) => (Some(Key(*id)), None),
+        Some(NamedSpeaker::Participant(id)) => (Some(*id), None),
         Some(NamedSpeaker::Name(name)) => (None, Some(name.clone())),
         None => (None, None),
     }
@@ -226,13 +226,13 @@ fn columns_of(speaker: Option<&NamedSpeaker>) -> (Option<Key<ids::Participant>>,
 impl TryFrom<SegmentRow> for StoredSegment {
     type Error = DbError;
     fn try_from(row: SegmentRow) -> Result<Self, DbError> {
-        let broken = || DbError::Broken(format!("segment {} of {} is invalid", row.position, row.transcript_id.0));
+        let broken = || DbError::Broken(format!("segment {} of {} is invalid", row.position, row.transcript_id));
         let speaker = match (row.participant_id, row.speaker_name) {
-            (Some(id), _) => Some(NamedSpeaker::Participant(id.0)),
+            (Some(id), _) => Some(NamedSpeaker::Participant(id)),
             (None, name) => name.map(NamedSpeaker::Name),
         };
         let correction = match (row.corrected_by_id, row.corrected_at) {
-            (Some(by), Some(at)) => Some(Correction { heard_text: row.heard_text, by: by.0, at: at.0 }),
+            (Some(by), Some(at)) => Some(Correction { heard_text: row.heard_text, by, at }),
             _ => None,
         };
         Ok(Self {
@@ -250,7 +250,7 @@ impl TryFrom<SegmentRow> for StoredSegment {
 /// Stores which engine and model make a version.
 pub async fn adopt(conn: &mut Conn, id: Id<ids::Transcript>, engine: String, model: String) -> Result<(), DbError> {
     let changes = (transcripts::engine.eq(engine), transcripts::model.eq(model));
-    diesel::update(transcripts::table.find(Key(id))).set(changes).execute(conn).await?;
+    diesel::update(transcripts::table.find(id)).set(changes).execute(conn).await?;
     Ok(())
 }
 
@@ -271,7 +271,7 @@ pub async fn insert_segments(
 
 /// Returns the segments of a version, in their order.
 pub async fn segments(conn: &mut Conn, id: Id<ids::Transcript>) -> Result<Vec<StoredSegment>, DbError> {
-    let all = transcript_segments::table.filter(transcript_segments::transcript_id.eq(Key(id)));
+    let all = transcript_segments::table.filter(transcript_segments::transcript_id.eq(id));
     let all = all.order(transcript_segments::position.asc());
     let rows: Vec<SegmentRow> = all.select(SegmentRow::columns()).load(conn).await?;
     rows.into_iter().map(StoredSegment::try_from).collect()
@@ -283,7 +283,7 @@ pub async fn segment(
     id: Id<ids::Transcript>,
     position: u32,
 ) -> Result<Option<StoredSegment>, DbError> {
-    let found = transcript_segments::table.find((Key(id), i64::from(position))).select(SegmentRow::columns());
+    let found = transcript_segments::table.find((id, i64::from(position))).select(SegmentRow::columns());
     let found: Option<SegmentRow> = found.first(conn).await.optional()?;
     found.map(StoredSegment::try_from).transpose()
 }
@@ -292,14 +292,14 @@ pub async fn segment(
 pub async fn correct(conn: &mut Conn, id: Id<ids::Transcript>, segment: &StoredSegment) -> Result<(), DbError> {
     let (participant_id, speaker_name) = columns_of(segment.speaker.as_ref());
     let correction = segment.correction.as_ref();
-    let of_it = transcript_segments::table.find((Key(id), i64::from(segment.position)));
+    let of_it = transcript_segments::table.find((id, i64::from(segment.position)));
     let changed = diesel::update(of_it).set((
         transcript_segments::text.eq(&segment.text),
         transcript_segments::participant_id.eq(participant_id),
         transcript_segments::speaker_name.eq(speaker_name),
         transcript_segments::heard_text.eq(correction.and_then(|correction| correction.heard_text.as_deref())),
-        transcript_segments::corrected_by_id.eq(correction.map(|correction| Key(correction.by))),
-        transcript_segments::corrected_at.eq(correction.map(|correction| At(correction.at))),
+        transcript_segments::corrected_by_id.eq(correction.map(|correction| correction.by)),
+        transcript_segments::corrected_at.eq(correction.map(|correction| correction.at)),
     ));
     changed.execute(conn).await?;
     Ok(())
@@ -318,14 +318,14 @@ pub async fn correct_speaker(
     let changes = (
         transcript_segments::participant_id.eq(participant_id),
         transcript_segments::speaker_name.eq(speaker_name),
-        transcript_segments::corrected_by_id.eq(Key(by)),
-        transcript_segments::corrected_at.eq(At(at)),
+        transcript_segments::corrected_by_id.eq(by),
+        transcript_segments::corrected_at.eq(at),
     );
-    let all = transcript_segments::table.filter(transcript_segments::transcript_id.eq(Key(id)));
+    let all = transcript_segments::table.filter(transcript_segments::transcript_id.eq(id));
     let nameless = || all.filter(transcript_segments::participant_id.is_null());
     match was {
         Some(NamedSpeaker::Participant(who)) => {
-            let theirs = all.filter(transcript_segments::participant_id.eq(Key(who)));
+            let theirs = all.filter(transcript_segments::participant_id.eq(who));
             diesel::update(theirs).set(changes).execute(conn).await?
         }
         Some(NamedSpeaker::Name(name)) => {

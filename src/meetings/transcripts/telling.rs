@@ -7,7 +7,6 @@ use actors::shell::CommandError;
 
 use super::model::overall;
 use super::store;
-use crate::db::DbError;
 use crate::jobs::JobError;
 use crate::meetings::state::Meetings;
 use crate::meetings::store::recordings as stored_recordings;
@@ -23,7 +22,7 @@ pub async fn tell(
     request: RequestId,
 ) -> Result<(), JobError> {
     let read = state.db.read(move |conn| Box::pin(store::versions(conn, id))).await;
-    let versions = read.map_err(|error: DbError| error.to_string())?;
+    let versions = read?;
     send(state, meeting_id, id, RecordingCommand::Transcribe { transcript: overall(&versions) }, request).await
 }
 
@@ -33,7 +32,7 @@ pub async fn tell(
 /// The meeting, or the database, is not available now.
 pub async fn tell_changed(state: &Meetings, id: Id<ids::Recording>, request: RequestId) -> Result<(), JobError> {
     let found = state.db.read(move |conn| Box::pin(stored_recordings::find(conn, id))).await;
-    match found.map_err(|error: DbError| error.to_string())? {
+    match found? {
         Some((meeting_id, _)) => send(state, meeting_id, id, RecordingCommand::TellTranscript, request).await,
         None => Ok(()),
     }

@@ -16,7 +16,7 @@ use super::super::awake::{Awake, MeetingFiles};
 use super::{Emptying, store};
 use crate::db::schema::projects;
 use crate::db::tests::{GROUND, assert_is_by_index, on_both, plan, rows_in, run};
-use crate::db::{Conn, Db, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, Db, DbError, RunQueryDsl};
 
 /// Deleted by the cascade from the row they belong to: there is one of each per owner, or their number is bounded
 /// otherwise.
@@ -111,10 +111,10 @@ async fn plant(db: &Db) -> Id<ids::Project> {
     ];
     let found = db.read(|conn| {
         Box::pin(async move {
-            let id: Key<ids::Project> = projects::table.select(projects::id).first(conn).await?;
-            let meetings = store::deletion::meetings(conn, id.0, 9).await?;
-            let runs = store::deletion::runs(conn, id.0, 9).await?;
-            Ok::<_, DbError>((id.0, meetings[0], runs[0]))
+            let id: Id<ids::Project> = projects::table.select(projects::id).first(conn).await?;
+            let meetings = store::deletion::meetings(conn, id, 9).await?;
+            let runs = store::deletion::runs(conn, id, 9).await?;
+            Ok::<_, DbError>((id, meetings[0], runs[0]))
         })
     });
     let (id, meeting, of_run) = found.await.unwrap();

@@ -5,7 +5,7 @@ use diesel::{ExpressionMethods, JoinOnDsl, QueryDsl};
 
 use crate::access::role::ProjectRole;
 use crate::db::schema::{members, project_invitations, projects};
-use crate::db::{Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, DbError, RunQueryDsl};
 
 /// An account's membership in a project, with the numbers of other members.
 #[derive(Debug, Clone)]
@@ -33,31 +33,29 @@ impl DeletedPart {
 
 /// The projects of which an account is a member, in the order of their ids.
 pub async fn projects(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<Id<ids::Project>>, DbError> {
-    let found: Vec<Key<ids::Project>> = members::table
-        .filter(members::user_id.eq(Key(user_id)))
+    Ok(members::table
+        .filter(members::user_id.eq(user_id))
         .order(members::project_id.asc())
         .select(members::project_id)
         .load(conn)
-        .await?;
-    Ok(found.into_iter().map(|id| id.0).collect())
+        .await?)
 }
 
 /// An account's role in each of its projects, and who the other members are.
 pub async fn parts(conn: &mut Conn, user_id: Id<User>) -> Result<Vec<DeletedPart>, DbError> {
-    let owner = ProjectRole::Owner.into_str();
-    let rows: Vec<(Key<ids::Project>, String, String)> = members::table
+    let owner = ProjectRole::Owner;
+    let rows: Vec<(Id<ids::Project>, String, ProjectRole)> = members::table
         .inner_join(projects::table.on(projects::id.eq(members::project_id)))
-        .filter(members::user_id.eq(Key(user_id)))
+        .filter(members::user_id.eq(user_id))
         .order(members::project_id.asc())
         .select((projects::id, projects::name, members::role))
         .load(conn)
         .await?;
     let mut parts = Vec::with_capacity(rows.len());
     for (project_id, name, role) in rows {
-        let others =
-            members::table.filter(members::project_id.eq(project_id)).filter(members::user_id.ne(Key(user_id)));
+        let others = members::table.filter(members::project_id.eq(project_id)).filter(members::user_id.ne(user_id));
         parts.push(DeletedPart {
-            project_id: project_id.0,
+            project_id,
             name,
             is_owner: role == owner,
             others: others.count().get_result(conn).await?,

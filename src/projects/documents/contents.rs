@@ -71,7 +71,7 @@ pub async fn delete_contents(state: &Projects, contents: Vec<String>) {
 pub async fn delete_orphans(state: &Projects, contents: Vec<String>) -> Result<(), String> {
     let forgetting = state.files.forgetting().await;
     let orphans = state.db.read(move |conn| Box::pin(store::orphans(conn, contents))).await;
-    for content in orphans.map_err(|error| error.to_string())? {
+    for content in orphans? {
         forgetting.forget(&content).await.map_err(|error| format!("{content}: {error}"))?;
     }
     Ok(())
@@ -88,7 +88,7 @@ pub async fn sweep(state: &Projects) -> Result<usize, String> {
         let db = db.clone();
         async move {
             let named = db.read(move |conn| Box::pin(store::named(conn, contents))).await;
-            named.map_err(|error: DbError| error.to_string())
+            Ok(named?)
         }
         .boxed()
     };

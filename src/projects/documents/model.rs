@@ -4,25 +4,20 @@ use actors::ids::{self, Id, User};
 use actors::language::Language;
 use actors::time::Time;
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::http::fields::InvalidValue;
 
-/// PENDING and PROCESSING lead to READY, with a text, or to FAILED, with a reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum DocumentStatus {
-    Pending,
-    Processing,
-    Ready,
-    Failed,
+wire_enum! {
+    /// PENDING and PROCESSING lead to READY, with a text, or to FAILED, with a reason.
+    pub enum DocumentStatus {
+        Pending,
+        Processing,
+        Ready,
+        Failed,
+    }
 }
-
-impl Enumeration for DocumentStatus {}
 
 impl DocumentStatus {
     /// Whether the document has still to be parsed.

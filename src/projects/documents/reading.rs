@@ -75,7 +75,7 @@ impl Handler for ParseDocumentHandler {
     }
 
     async fn run(&self, job: &Job, payload: ParseDocument) -> Result<(), JobError> {
-        let started = self.begin(payload.document_id, job).await.map_err(|error| error.to_string())?;
+        let started = self.begin(payload.document_id, job).await?;
         let Some(document) = started else { return Ok(()) };
         let read = self.read(&document).await?;
         let (read, permit) = self.permitted(&document, read, job).await?;
@@ -183,7 +183,7 @@ impl ParseDocumentHandler {
         let (id, now, request) = (document.id, self.state.now(), job.request.clone());
         let ended =
             self.state.db.write(move |conn| Box::pin(async move { save_outcome(conn, id, read, now, &request).await }));
-        let record = ended.await.map_err(|error: DbError| error.to_string())?;
+        let record = ended.await?;
         self.state.hub.publish(record.into_iter().collect());
         Ok(())
     }

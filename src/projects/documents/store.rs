@@ -3,6 +3,9 @@
 use std::collections::HashSet;
 
 use actors::ids::{self, Id, User};
+use actors::language::Language;
+use actors::run::AiRunStatus;
+use actors::time::Time;
 use diesel::{
     ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable, TextExpressionMethods,
 };
@@ -10,57 +13,55 @@ use diesel::{
 use super::bodies::Filter;
 use super::model::{Document, DocumentStatus};
 use crate::db::schema::{document_texts, documents, runs};
-use crate::db::{At, Columns, Conn, DbError, Key, ROWS, RunQueryDsl, contains, is_found, is_wanted, number, page_of};
+use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, number, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = documents)]
 struct DocumentRow {
-    id: Key<ids::Document>,
-    project_id: Key<ids::Project>,
+    id: Id<ids::Document>,
+    project_id: Id<ids::Project>,
     file_name: String,
     mime_type: String,
     size_bytes: i64,
     sha256: String,
-    status: String,
+    status: DocumentStatus,
     page_count: Option<i64>,
     character_count: Option<i64>,
-    language: String,
+    language: Language,
     error_message: Option<String>,
-    uploaded_by_id: Key<User>,
-    created_at: At,
+    uploaded_by_id: Id<User>,
+    created_at: Time,
 }
 
 impl From<&Document> for DocumentRow {
     fn from(document: &Document) -> Self {
         Self {
-            id: Key(document.id),
-            project_id: Key(document.project_id),
+            id: document.id,
+            project_id: document.project_id,
             file_name: document.file_name.clone(),
             mime_type: document.mime_type.clone(),
             size_bytes: document.size_bytes,
             sha256: document.sha256.clone(),
-            status: document.status.into_str().to_owned(),
+            status: document.status,
             page_count: document.page_count,
             character_count: document.character_count,
-            language: document.language.into_str().to_owned(),
+            language: document.language,
             error_message: document.error_message.clone(),
-            uploaded_by_id: Key(document.uploaded_by_id),
-            created_at: At(document.created_at),
+            uploaded_by_id: document.uploaded_by_id,
+            created_at: document.created_at,
         }
     }
 }
 
-impl TryFrom<DocumentRow> for Document {
-    type Error = DbError;
-    fn try_from(row: DocumentRow) -> Result<Self, DbError> {
-        let broken = |what: &str| DbError::Broken(format!("the document {:?} has an {what}", row.id));
-        Ok(Self {
-            id: row.id.0,
-            project_id: row.project_id.0,
-            status: row.status.parse().map_err(|_| broken("unknown status"))?,
-            language: row.language.parse().map_err(|_| broken("unknown language"))?,
+impl From<DocumentRow> for Document {
+    fn from(row: DocumentRow) -> Self {
+        Self {
+            id: row.id,
+            project_id: row.project_id,
+            status: row.status,
+            language: row.language,
             file_name: row.file_name,
             mime_type: row.mime_type,
             size_bytes: row.size_bytes,
@@ -68,9 +69,9 @@ impl TryFrom<DocumentRow> for Document {
             page_count: row.page_count,
             character_count: row.character_count,
             error_message: row.error_message,
-            uploaded_by_id: row.uploaded_by_id.0,
-            created_at: row.created_at.0,
-        })
+            uploaded_by_id: row.uploaded_by_id,
+            created_at: row.created_at,
+        }
     }
 }
 
@@ -91,14 +92,15 @@ pub async fn find(
 
 /// A document of any project.
 pub async fn find_anywhere(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<Document>, DbError> {
-    let row = documents::table.find(Key(id)).select(DocumentRow::columns()).first(conn).await.optional()?;
-    row.map(|row: DocumentRow| row.try_into()).transpose()
+    let row: Option<DocumentRow> =
+        documents::table.find(id).select(DocumentRow::columns()).first(conn).await.optional()?;
+    Ok(row.map(Document::from))
 }
 
 /// Updates the columns that parsing changes, if the stored status still equals `before`. Returns whether it did.
 pub async fn update(conn: &mut Conn, document: &Document, before: DocumentStatus) -> Result<bool, DbError> {
     let row = DocumentRow::from(document);
-    let updated = diesel::update(documents::table.find(row.id)).filter(documents::status.eq(before.into_str())).set((
+    let updated = diesel::update(documents::table.find(row.id)).filter(documents::status.eq(before)).set((
         documents::status.eq(row.status),
         documents::page_count.eq(row.page_count),
         documents::character_count.eq(row.character_count),
@@ -109,7 +111,7 @@ pub async fn update(conn: &mut Conn, document: &Document, before: DocumentStatus
 }
 
 pub async fn delete(conn: &mut Conn, id: Id<ids::Document>) -> Result<(), DbError> {
-    diesel::delete(documents::table.find(Key(id))).execute(conn).await?;
+    diesel::delete(documents::table.find(id)).execute(conn).await?;
     Ok(())
 }
 
@@ -122,12 +124,12 @@ pub async fn insert_text(
 ) -> Result<(), DbError> {
     let bytes = number(source_text.len() as u64);
     let row = (
-        document_texts::document_id.eq(Key(id)),
+        document_texts::document_id.eq(id),
         document_texts::source_text.eq(source_text),
         document_texts::reader_version.eq(reader_version),
     );
     if diesel::insert_into(document_texts::table).values(row).on_conflict_do_nothing().execute(conn).await? == 1 {
-        let sized = diesel::update(documents::table.find(Key(id))).set(documents::text_bytes.eq(bytes));
+        let sized = diesel::update(documents::table.find(id)).set(documents::text_bytes.eq(bytes));
         sized.execute(conn).await?;
     }
     Ok(())
@@ -135,7 +137,7 @@ pub async fn insert_text(
 
 /// The parser's output for a document, as JSON.
 pub async fn text(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<String>, DbError> {
-    let found = document_texts::table.find(Key(id)).select(document_texts::source_text);
+    let found = document_texts::table.find(id).select(document_texts::source_text);
     Ok(found.first(conn).await.optional()?)
 }
 
@@ -155,19 +157,19 @@ pub async fn some(
 /// Counts the documents of a user that have still to be parsed, up to `most`.
 pub async fn open_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, DbError> {
     let open = documents::table
-        .filter(documents::uploaded_by_id.eq(Key(user_id)))
-        .filter(documents::status.eq_any([DocumentStatus::Pending.into_str(), DocumentStatus::Processing.into_str()]))
+        .filter(documents::uploaded_by_id.eq(user_id))
+        .filter(documents::status.eq_any([DocumentStatus::Pending, DocumentStatus::Processing]))
         .select(documents::id)
         .limit(i64::try_from(most).unwrap_or(i64::MAX));
-    let open: Vec<Key<ids::Document>> = open.load(conn).await?;
+    let open: Vec<Id<ids::Document>> = open.load(conn).await?;
     Ok(open.len())
 }
 
 /// Whether an unfinished run uses a document.
 pub async fn is_in_use(conn: &mut Conn, document: &Document) -> Result<bool, DbError> {
     let unfinished = runs::table
-        .filter(runs::project_id.eq(Key(document.project_id)))
-        .filter(runs::status.eq_any(["QUEUED", "PROCESSING"]))
+        .filter(runs::project_id.eq(document.project_id))
+        .filter(runs::status.eq_any([AiRunStatus::Queued, AiRunStatus::Processing]))
         .filter(runs::document_ids.like(format!("%{}%", document.id)));
     let unfinished: i64 = unfinished.count().get_result(conn).await?;
     Ok(unfinished > 0)
@@ -191,12 +193,12 @@ pub async fn orphans(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<Strin
 /// All documents of a project, oldest first.
 pub async fn of_project(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Document>, DbError> {
     let rows: Vec<DocumentRow> = documents::table
-        .filter(documents::project_id.eq(Key(project_id)))
+        .filter(documents::project_id.eq(project_id))
         .order(documents::id.asc())
         .select(DocumentRow::columns())
         .load(conn)
         .await?;
-    rows.into_iter().map(Document::try_from).collect()
+    Ok(rows.into_iter().map(Document::from).collect())
 }
 
 /// Lists a project's documents, newest first.
@@ -206,9 +208,9 @@ pub async fn list(
     Listing { filter, page }: Listing<Filter>,
 ) -> Result<List<Document>, DbError> {
     let listed = documents::table
-        .filter(documents::project_id.eq(Key(project_id)))
+        .filter(documents::project_id.eq(project_id))
         .filter(is_wanted(documents::status, filter.status))
         .filter(is_found(filter.search.as_ref(), |pattern| contains(documents::file_name, pattern)));
     let (rows, total): (Vec<DocumentRow>, _) = page_of!(conn, page, listed, documents::id, DocumentRow::columns());
-    page.list(rows, total, |row| row.id.0.uuid()).try_map(Document::try_from)
+    Ok(page.list(rows, total, |row| row.id.uuid()).map(Document::from))
 }

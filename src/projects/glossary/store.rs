@@ -5,12 +5,12 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 
 use super::model::Glossary;
 use crate::db::schema::glossaries;
-use crate::db::{Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, DbError, RunQueryDsl};
 
 /// Returns the glossary of a project; one that was never written is empty.
 pub async fn of_project(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Glossary, DbError> {
     let found: Option<(i64, String)> = glossaries::table
-        .find(Key(project_id))
+        .find(project_id)
         .select((glossaries::version, glossaries::entries))
         .first(conn)
         .await
@@ -26,7 +26,7 @@ pub async fn replace(conn: &mut Conn, project_id: Id<ids::Project>, glossary: &G
     let entries = serde_json::to_string(entries).map_err(|error| DbError::Broken(error.to_string()))?;
     let values = (glossaries::version.eq(*version), glossaries::entries.eq(entries));
     diesel::insert_into(glossaries::table)
-        .values((glossaries::project_id.eq(Key(project_id)), values.clone()))
+        .values((glossaries::project_id.eq(project_id), values.clone()))
         .on_conflict(glossaries::project_id)
         .do_update()
         .set(values)

@@ -2,13 +2,12 @@
 
 use actors::ids::{self, Id, User};
 use actors::time::Time;
-use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::role::ProjectRole;
 use crate::accounts::model::avatar_url;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 
 /// A stored membership, with the account fields that are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,20 +142,16 @@ pub fn removal(actor: ProjectRole, target: Target) -> Result<(), Refusal> {
     if target.last_owner { Err(Refusal::LastOwner) } else { Ok(()) }
 }
 
-/// The status of an invitation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum InvitationStatus {
-    Pending,
-    Accepted,
-    Declined,
-    Expired,
-    Revoked,
+wire_enum! {
+    /// The status of an invitation.
+    pub enum InvitationStatus {
+        Pending,
+        Accepted,
+        Declined,
+        Expired,
+        Revoked,
+    }
 }
-
-impl Enumeration for InvitationStatus {}
 
 /// A stored invitation. Expiry is derived from the clock and not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,18 +232,14 @@ pub struct JoinedProject {
     pub project_id: Id<ids::Project>,
 }
 
-/// How a person became a stakeholder of the project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum StakeholderOrigin {
-    Member,
-    ReviewInvitation,
-    MeetingGuest,
+wire_enum! {
+    /// How a person became a stakeholder of the project.
+    pub enum StakeholderOrigin {
+        Member,
+        ReviewInvitation,
+        MeetingGuest,
+    }
 }
-
-impl Enumeration for StakeholderOrigin {}
 
 /// A stakeholder of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

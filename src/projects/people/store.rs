@@ -12,12 +12,11 @@ use super::bodies::Filter;
 use super::model::Member;
 use crate::access::role::ProjectRole;
 use crate::db::schema::{members, users};
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl, contains, is_found, is_wanted, page_of};
+use crate::db::{Conn, DbError, RunQueryDsl, contains, is_found, is_wanted, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
-use crate::projects::store::role_of;
 
-type Row = (Key<ids::Member>, Key<User>, String, String, Option<String>, String, At);
+type Row = (Id<ids::Member>, Id<User>, String, String, Option<String>, ProjectRole, Time);
 
 macro_rules! columns {
     () => {
@@ -36,14 +35,12 @@ macro_rules! columns {
 /// The members of a project, joined with their accounts.
 macro_rules! of_project {
     ($id:expr) => {
-        members::table
-            .inner_join(users::table.on(users::id.eq(members::user_id)))
-            .filter(members::project_id.eq(Key($id)))
+        members::table.inner_join(users::table.on(users::id.eq(members::user_id))).filter(members::project_id.eq($id))
     };
 }
 
-fn member((id, user_id, full_name, email, avatar, role, joined_at): Row) -> Result<Member, DbError> {
-    Ok(Member { id: id.0, user_id: user_id.0, full_name, email, avatar, role: role_of(&role)?, joined_at: joined_at.0 })
+fn member((id, user_id, full_name, email, avatar, role, joined_at): Row) -> Member {
+    Member { id, user_id, full_name, email, avatar, role, joined_at }
 }
 
 pub async fn find(
@@ -51,26 +48,25 @@ pub async fn find(
     project_id: Id<ids::Project>,
     id: Id<ids::Member>,
 ) -> Result<Option<Member>, DbError> {
-    let found = of_project!(project_id).filter(members::id.eq(Key(id))).select(columns!()).first(conn).await;
-    found.optional()?.map(member).transpose()
+    let found = of_project!(project_id).filter(members::id.eq(id)).select(columns!()).first(conn).await;
+    Ok(found.optional()?.map(member))
 }
 
 /// The membership of a user.
 pub async fn of(conn: &mut Conn, project_id: Id<ids::Project>, user_id: Id<User>) -> Result<Option<Member>, DbError> {
-    let found = of_project!(project_id).filter(members::user_id.eq(Key(user_id))).select(columns!()).first(conn).await;
-    found.optional()?.map(member).transpose()
+    let found = of_project!(project_id).filter(members::user_id.eq(user_id)).select(columns!()).first(conn).await;
+    Ok(found.optional()?.map(member))
 }
 
 /// The accounts of a project's owners, those who joined first first.
 pub async fn owners(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<Id<User>>, DbError> {
-    let owners: Vec<Key<User>> = members::table
-        .filter(members::project_id.eq(Key(project_id)))
-        .filter(members::role.eq(ProjectRole::Owner.into_str()))
+    Ok(members::table
+        .filter(members::project_id.eq(project_id))
+        .filter(members::role.eq(ProjectRole::Owner))
         .order((members::joined_at.asc(), members::id.asc()))
         .select(members::user_id)
         .load(conn)
-        .await?;
-    Ok(owners.into_iter().map(|owner| owner.0).collect())
+        .await?)
 }
 
 pub async fn insert(
@@ -81,23 +77,23 @@ pub async fn insert(
     joined_at: Time,
 ) -> Result<(), DbError> {
     let row = (
-        members::id.eq(Key(Id::<ids::Member>::generate())),
-        members::project_id.eq(Key(project_id)),
-        members::user_id.eq(Key(user_id)),
-        members::role.eq(role.into_str()),
-        members::joined_at.eq(At(joined_at)),
+        members::id.eq(Id::<ids::Member>::generate()),
+        members::project_id.eq(project_id),
+        members::user_id.eq(user_id),
+        members::role.eq(role),
+        members::joined_at.eq(joined_at),
     );
     diesel::insert_into(members::table).values(row).execute(conn).await?;
     Ok(())
 }
 
 pub async fn set_role(conn: &mut Conn, id: Id<ids::Member>, role: ProjectRole) -> Result<(), DbError> {
-    diesel::update(members::table.find(Key(id))).set(members::role.eq(role.into_str())).execute(conn).await?;
+    diesel::update(members::table.find(id)).set(members::role.eq(role)).execute(conn).await?;
     Ok(())
 }
 
 pub async fn delete(conn: &mut Conn, id: Id<ids::Member>) -> Result<(), DbError> {
-    diesel::delete(members::table.find(Key(id))).execute(conn).await?;
+    diesel::delete(members::table.find(id)).execute(conn).await?;
     Ok(())
 }
 
@@ -122,5 +118,5 @@ pub async fn list(
             contains(users::full_name, pattern).or(by_email.and(contains(users::email, pattern)))
         }));
     let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, members::id, columns!());
-    page.list(rows, total, |(id, ..)| id.0.uuid()).try_map(member)
+    Ok(page.list(rows, total, |(id, ..)| id.uuid()).map(member))
 }

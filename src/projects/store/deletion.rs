@@ -7,7 +7,7 @@ use diesel::{ExpressionMethods, QueryDsl};
 
 use crate::db::schema::{documents, meetings, members, project_invitations, projects, runs};
 use crate::db::sweep::Part;
-use crate::db::{Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, DbError, RunQueryDsl};
 
 /// Stored in the column of the status: the project is no longer found, and its contents are being deleted.
 pub const BURIED: &str = "BURIED";
@@ -43,48 +43,44 @@ pub const OF_RUN: [Part; 4] = [
 
 /// Hides a project from all users: deletes its memberships and invitations, and sets its status to `BURIED`.
 pub async fn bury(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), DbError> {
-    diesel::delete(members::table.filter(members::project_id.eq(Key(id)))).execute(conn).await?;
-    diesel::delete(project_invitations::table.filter(project_invitations::project_id.eq(Key(id))))
-        .execute(conn)
-        .await?;
-    diesel::update(projects::table.find(Key(id))).set(projects::status.eq(BURIED)).execute(conn).await?;
+    diesel::delete(members::table.filter(members::project_id.eq(id))).execute(conn).await?;
+    diesel::delete(project_invitations::table.filter(project_invitations::project_id.eq(id))).execute(conn).await?;
+    diesel::update(projects::table.find(id)).set(projects::status.eq(BURIED)).execute(conn).await?;
     Ok(())
 }
 
 /// Whether a project exists and is buried.
 pub async fn is_buried(conn: &mut Conn, id: Id<ids::Project>) -> Result<bool, DbError> {
-    let buried = projects::table.find(Key(id)).filter(projects::status.eq(BURIED));
+    let buried = projects::table.find(id).filter(projects::status.eq(BURIED));
     Ok(buried.count().get_result::<i64>(conn).await? > 0)
 }
 
 /// Some of a project's meetings.
 pub async fn meetings(conn: &mut Conn, id: Id<ids::Project>, most: i64) -> Result<Vec<Id<Meeting>>, DbError> {
-    let some = meetings::table.filter(meetings::project_id.eq(Key(id))).limit(most);
-    let some: Vec<Key<Meeting>> = some.select(meetings::id).load(conn).await?;
-    Ok(some.into_iter().map(|id| id.0).collect())
+    let some = meetings::table.filter(meetings::project_id.eq(id)).limit(most);
+    Ok(some.select(meetings::id).load(conn).await?)
 }
 
 pub async fn delete_meeting(conn: &mut Conn, id: Id<Meeting>) -> Result<(), DbError> {
-    diesel::delete(meetings::table.find(Key(id))).execute(conn).await?;
+    diesel::delete(meetings::table.find(id)).execute(conn).await?;
     Ok(())
 }
 
 /// Some of a project's runs.
 pub async fn runs(conn: &mut Conn, id: Id<ids::Project>, most: i64) -> Result<Vec<Id<Run>>, DbError> {
-    let some = runs::table.filter(runs::project_id.eq(Key(id))).limit(most);
-    let some: Vec<Key<Run>> = some.select(runs::id).load(conn).await?;
-    Ok(some.into_iter().map(|id| id.0).collect())
+    let some = runs::table.filter(runs::project_id.eq(id)).limit(most);
+    Ok(some.select(runs::id).load(conn).await?)
 }
 
 pub async fn delete_run(conn: &mut Conn, id: Id<Run>) -> Result<(), DbError> {
-    diesel::delete(runs::table.find(Key(id))).execute(conn).await?;
+    diesel::delete(runs::table.find(id)).execute(conn).await?;
     Ok(())
 }
 
 /// Deletes some of a project's documents. Returns the hashes of their contents.
 pub async fn delete_documents(conn: &mut Conn, id: Id<ids::Project>) -> Result<Vec<String>, DbError> {
-    let some = documents::table.filter(documents::project_id.eq(Key(id))).limit(DOCUMENTS);
-    let some: Vec<(Key<ids::Document>, String)> = some.select((documents::id, documents::sha256)).load(conn).await?;
+    let some = documents::table.filter(documents::project_id.eq(id)).limit(DOCUMENTS);
+    let some: Vec<(Id<ids::Document>, String)> = some.select((documents::id, documents::sha256)).load(conn).await?;
     let (ids, contents): (Vec<_>, Vec<_>) = some.into_iter().unzip();
     diesel::delete(documents::table.filter(documents::id.eq_any(ids))).execute(conn).await?;
     Ok(contents)
@@ -92,6 +88,6 @@ pub async fn delete_documents(conn: &mut Conn, id: Id<ids::Project>) -> Result<V
 
 /// Deletes a project's own row, and by cascade whatever was added while it was emptied.
 pub async fn delete(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), DbError> {
-    diesel::delete(projects::table.find(Key(id))).execute(conn).await?;
+    diesel::delete(projects::table.find(id)).execute(conn).await?;
     Ok(())
 }

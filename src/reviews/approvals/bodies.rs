@@ -1,14 +1,14 @@
 //! The bodies of requests that decide about items, change them, or have them written anew.
 
 use actors::ids::Id;
-use pipeline::result::{Priority, QualityCategory, RequirementType};
+use pipeline::result::{ItemKind, Priority, QualityCategory, RequirementType};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::model::{DeferralDate, ReviewComment};
 use crate::accounts::model::TypedPassword;
 use crate::analysis::items::edits::{ClauseText, CriterionText, ItemTitle, StatementText};
-use crate::analysis::items::model::{ProposalTarget, WorkflowStatus};
+use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::trail::model::{RejectionReason, SignatureMeaning};
 use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
 use crate::http::input::Body;
@@ -194,7 +194,7 @@ impl Field for ItemVersion {
 #[derive(Debug, ToSchema, Body)]
 #[schema(rename_all = "camelCase")]
 pub struct BulkItem {
-    pub target_type: ProposalTarget,
+    pub target_type: ItemKind,
     pub id: Id<()>,
     /// The version that was seen; absent, the decision applies to the newest one.
     #[schema(minimum = 1)]

@@ -18,12 +18,12 @@ pub mod routes;
 pub mod trail;
 
 use actors::ids::{self, Id};
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
 use crate::analysis;
-use crate::analysis::items::Kind;
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -35,7 +35,7 @@ use crate::reviews::state::Reviews;
 pub struct TargetItem {
     pub project_id: Id<ids::Project>,
     pub id: Id<()>,
-    pub kind: Kind,
+    pub kind: ItemKind,
 }
 
 /// A requirement that a decision is about, as a resource.
@@ -65,7 +65,7 @@ macro_rules! reviewed {
             }
 
             async fn find(state: &Reviews, ids: Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
-                let item = TargetItem { project_id: ids.0, id: ids.1, kind: Kind::$kind };
+                let item = TargetItem { project_id: ids.0, id: ids.1, kind: ItemKind::$kind };
                 let Loaded { relation, resource } = find(state, item, caller).await?;
                 Ok(Loaded { relation, resource: resource.map(Self) })
             }

@@ -12,8 +12,8 @@ use crate::access::principal::Caller;
 use crate::accounts::profile::proof;
 use crate::analysis;
 use crate::analysis::changes::ItemChanges;
-use crate::analysis::items::Kind;
-use crate::analysis::items::edits::{RequirementEdit, StoryEdit};
+use crate::analysis::items::edits::RequirementEdit;
+use crate::analysis::items::edits::StoryEdit;
 use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::trail::decider;
@@ -152,7 +152,7 @@ pub async fn judge_many(
             let mut results = Vec::with_capacity(items.len());
             for BulkItem { target_type, id, version } in items {
                 let found = analysis::items::store::change::find_to_change(conn, project_id, id).await?;
-                let found = found.filter(|item| Kind::of_item(item) == Kind::from(target_type));
+                let found = found.filter(|item| item.kind() == target_type);
                 let judged = judged_one(found.as_ref(), &verdict, version, now);
                 if let (Some(before), Ok((after, decision))) = (&found, &judged) {
                     changes.change(conn, before, after, None, decision.clone()).await?;
@@ -223,7 +223,7 @@ pub async fn begin(
 /// 404 for an item that was deleted in the meantime; 412 for a stale version.
 pub async fn find_to_change(conn: &mut Conn, item: TargetItem, version: Option<i64>) -> Result<ProjectItem, ApiError> {
     let found = analysis::items::store::change::find_to_change(conn, item.project_id, item.id).await?;
-    let found = found.filter(|found| Kind::of_item(found) == item.kind);
+    let found = found.filter(|found| found.kind() == item.kind);
     let found = found.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     if version.is_some_and(|version| version != found.version()) {
         return Err(ApiError::of(Code::PRECONDITION_FAILED));

@@ -10,6 +10,7 @@ use actors::live::RequestId;
 use pipeline::engine;
 use pipeline::loop_control::LoopControl;
 use pipeline::regeneration::{RegeneratedStory, StatedRequirement, StoryContent, StoryRequest};
+use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use utoipa::ToSchema;
@@ -20,10 +21,13 @@ use super::model::ReviewComment;
 use super::operations::{Signs, begin, find_to_change};
 use crate::access::principal::Caller;
 use crate::analysis;
-use crate::analysis::items::edits::{CriterionText, renumbered, revised};
-use crate::analysis::items::model::{RevisionSource, UserStory};
+use crate::analysis::items::edits::CriterionText;
+use crate::analysis::items::edits::renumbered;
+use crate::analysis::items::edits::revised;
+use crate::analysis::items::item_of;
+use crate::analysis::items::model::RevisionSource;
+use crate::analysis::items::model::UserStory;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::{Kind, item_of};
 use crate::analysis::trail::difference::{FieldChange, differences};
 use crate::analysis::trail::model::{ApprovalAction, ItemDecision};
 use crate::db::DbError;
@@ -124,12 +128,12 @@ async fn story_to_write(
         Box::pin(async move {
             let project = projects::store::find(conn, project_id).await?;
             let own = analysis::items::store::some(conn, project_id, vec![item.uuid()]).await?;
-            let story = own.first().map(|row| item_of(Kind::UserStory, &row.body)).transpose()?;
+            let story = own.first().map(|row| item_of(ItemKind::UserStory, &row.body)).transpose()?;
             let Some(ProjectItem::UserStory(story)) = story else { return Ok((project, None, Vec::new(), Vec::new())) };
             let ids = story.requirement_ids.clone();
             let rows = analysis::items::store::some(conn, project_id, ids).await?;
             let requirements =
-                rows.iter().map(|row| item_of(Kind::Requirement, &row.body)).collect::<Result<_, _>>()?;
+                rows.iter().map(|row| item_of(ItemKind::Requirement, &row.body)).collect::<Result<_, _>>()?;
             let comments = feedbacks::some(conn, project_id, &wanted).await?;
             Ok::<(_, _, Vec<ProjectItem>, _), DbError>((project, Some(story), requirements, comments))
         })

@@ -5,30 +5,28 @@ use actors::time::Time;
 use diesel::dsl::sum;
 use diesel::sql_types::BigInt;
 use diesel::{ExpressionMethods, Insertable, IntoSql, OptionalExtension, QueryDsl, Queryable, Selectable};
+use pipeline::result::ItemKind;
 
 use super::comparison::ComparedRow;
 use super::model::{Baseline, BaselineCounts, ComparedType};
 use crate::db::schema::{baseline_items, baselines, items};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, each, octet_length, page_of};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, Uuid as SqlUuid, each, octet_length, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
-
-const REQUIREMENT: &str = "REQUIREMENT";
-const USER_STORY: &str = "USER_STORY";
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = baselines)]
 struct Row {
-    id: Key<Baseline>,
-    project_id: Key<ids::Project>,
+    id: Id<Baseline>,
+    project_id: Id<ids::Project>,
     number: i64,
     name: String,
     note: Option<String>,
     requirements: i64,
     user_stories: i64,
     acceptance_criteria: i64,
-    created_by_id: Key<User>,
-    created_at: At,
+    created_by_id: Id<User>,
+    created_at: Time,
 }
 
 /// A baseline without the name of who took it.
@@ -46,7 +44,7 @@ pub struct StoredBaseline {
 impl From<Row> for StoredBaseline {
     fn from(row: Row) -> Self {
         Self {
-            id: row.id.0,
+            id: row.id,
             number: row.number,
             name: row.name,
             note: row.note,
@@ -55,8 +53,8 @@ impl From<Row> for StoredBaseline {
                 user_stories: row.user_stories,
                 acceptance_criteria: row.acceptance_criteria,
             },
-            created_by: row.created_by_id.0,
-            created_at: row.created_at.0,
+            created_by: row.created_by_id,
+            created_at: row.created_at,
         }
     }
 }
@@ -67,7 +65,7 @@ pub async fn find(
     project_id: Id<ids::Project>,
     id: Id<Baseline>,
 ) -> Result<Option<StoredBaseline>, DbError> {
-    let own = baselines::table.find(Key(id)).filter(baselines::project_id.eq(Key(project_id)));
+    let own = baselines::table.find(id).filter(baselines::project_id.eq(project_id));
     let row: Option<Row> = own.select(Row::columns()).first(conn).await.optional()?;
     Ok(row.map(StoredBaseline::from))
 }
@@ -78,14 +76,14 @@ pub async fn list(
     project_id: Id<ids::Project>,
     page: PageQuery,
 ) -> Result<List<StoredBaseline>, DbError> {
-    let listed = baselines::table.filter(baselines::project_id.eq(Key(project_id)));
+    let listed = baselines::table.filter(baselines::project_id.eq(project_id));
     let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, baselines::id, Row::columns());
-    Ok(page.list(rows, total, |row| row.id.0.uuid()).map(StoredBaseline::from))
+    Ok(page.list(rows, total, |row| row.id.uuid()).map(StoredBaseline::from))
 }
 
 /// How many baselines a project has: also the number of the last one, as none is ever deleted.
 pub async fn count(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<i64, DbError> {
-    Ok(baselines::table.filter(baselines::project_id.eq(Key(project_id))).count().get_result(conn).await?)
+    Ok(baselines::table.filter(baselines::project_id.eq(project_id)).count().get_result(conn).await?)
 }
 
 /// Copies the items of the project, in one statement, and stores the baseline with what was copied. The caller holds the
@@ -95,9 +93,9 @@ pub async fn take(
     project_id: Id<ids::Project>,
     mut baseline: StoredBaseline,
 ) -> Result<StoredBaseline, DbError> {
-    let now = items::table.filter(items::project_id.eq(Key(project_id))).select((
+    let now = items::table.filter(items::project_id.eq(project_id)).select((
         items::project_id,
-        Key::<Baseline>(baseline.id).into_sql::<SqlUuid>(),
+        baseline.id.into_sql::<SqlUuid>(),
         items::id,
         items::kind,
         items::number,
@@ -116,21 +114,21 @@ pub async fn take(
         .execute(conn)
         .await?;
     baseline.counts = BaselineCounts {
-        requirements: copied(conn, project_id, baseline.id, REQUIREMENT).await?,
-        user_stories: copied(conn, project_id, baseline.id, USER_STORY).await?,
+        requirements: copied(conn, project_id, baseline.id, ItemKind::Requirement).await?,
+        user_stories: copied(conn, project_id, baseline.id, ItemKind::UserStory).await?,
         acceptance_criteria: criteria(conn, project_id, baseline.id).await?,
     };
     let row = Row {
-        id: Key(baseline.id),
-        project_id: Key(project_id),
+        id: baseline.id,
+        project_id,
         number: baseline.number,
         name: baseline.name.clone(),
         note: baseline.note.clone(),
         requirements: baseline.counts.requirements,
         user_stories: baseline.counts.user_stories,
         acceptance_criteria: baseline.counts.acceptance_criteria,
-        created_by_id: Key(baseline.created_by),
-        created_at: At(baseline.created_at),
+        created_by_id: baseline.created_by,
+        created_at: baseline.created_at,
     };
     diesel::insert_into(baselines::table).values(&row).execute(conn).await?;
     Ok(baseline)
@@ -140,11 +138,11 @@ async fn copied(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     id: Id<Baseline>,
-    kind: &'static str,
+    kind: ItemKind,
 ) -> Result<i64, DbError> {
     let copied = baseline_items::table
-        .filter(baseline_items::project_id.eq(Key(project_id)))
-        .filter(baseline_items::baseline_id.eq(Key(id)))
+        .filter(baseline_items::project_id.eq(project_id))
+        .filter(baseline_items::baseline_id.eq(id))
         .filter(baseline_items::kind.eq(kind));
     Ok(copied.count().get_result(conn).await?)
 }
@@ -162,9 +160,10 @@ async fn criteria(conn: &mut Conn, project_id: Id<ids::Project>, id: Id<Baseline
     };
     let sql = format!(
         "SELECT CAST(coalesce(sum({length}), 0) AS BIGINT) AS count FROM baseline_items \
-         WHERE project_id = $1 AND baseline_id = $2 AND kind = '{USER_STORY}'"
+         WHERE project_id = $1 AND baseline_id = $2 AND kind = '{}'",
+        ItemKind::UserStory.into_str()
     );
-    let query = diesel::sql_query(sql).bind::<SqlUuid, _>(Key(project_id)).bind::<SqlUuid, _>(Key(id));
+    let query = diesel::sql_query(sql).bind::<SqlUuid, _>(project_id).bind::<SqlUuid, _>(id);
     let counted: CriteriaCount = each!(conn, get_result, query)?;
     Ok(counted.count)
 }
@@ -172,15 +171,15 @@ async fn criteria(conn: &mut Conn, project_id: Id<ids::Project>, id: Id<Baseline
 /// How many bytes the items of a baseline have together.
 pub async fn copied_bytes(conn: &mut Conn, project_id: Id<ids::Project>, id: Id<Baseline>) -> Result<usize, DbError> {
     let own = baseline_items::table
-        .filter(baseline_items::project_id.eq(Key(project_id)))
-        .filter(baseline_items::baseline_id.eq(Key(id)));
+        .filter(baseline_items::project_id.eq(project_id))
+        .filter(baseline_items::baseline_id.eq(id));
     let bytes: Option<i64> = own.select(sum(octet_length(baseline_items::body))).first(conn).await?;
     Ok(usize::try_from(bytes.unwrap_or_default()).unwrap_or_default())
 }
 
 /// How many bytes the items of a project have together.
 pub async fn present_bytes(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<usize, DbError> {
-    let own = items::table.filter(items::project_id.eq(Key(project_id)));
+    let own = items::table.filter(items::project_id.eq(project_id));
     let bytes: Option<i64> = own.select(sum(octet_length(items::body))).first(conn).await?;
     Ok(usize::try_from(bytes.unwrap_or_default()).unwrap_or_default())
 }
@@ -192,28 +191,27 @@ pub async fn copied_items(
     id: Id<Baseline>,
 ) -> Result<Vec<ComparedRow>, DbError> {
     let own = baseline_items::table
-        .filter(baseline_items::project_id.eq(Key(project_id)))
-        .filter(baseline_items::baseline_id.eq(Key(id)))
+        .filter(baseline_items::project_id.eq(project_id))
+        .filter(baseline_items::baseline_id.eq(id))
         .order((baseline_items::kind.asc(), baseline_items::number.asc()));
     let own = own.select((baseline_items::kind, baseline_items::number, baseline_items::body));
-    rows(own.load(conn).await?)
+    Ok(rows(own.load(conn).await?))
 }
 
 /// The items of a project as they are now, in the same order.
 pub async fn present_items(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<ComparedRow>, DbError> {
-    let own = items::table.filter(items::project_id.eq(Key(project_id)));
+    let own = items::table.filter(items::project_id.eq(project_id));
     let own = own.order((items::kind.asc(), items::number.asc()));
-    rows(own.select((items::kind, items::number, items::body)).load(conn).await?)
+    Ok(rows(own.select((items::kind, items::number, items::body)).load(conn).await?))
 }
 
-fn rows(found: Vec<(String, i64, String)>) -> Result<Vec<ComparedRow>, DbError> {
-    let row = |(kind, number, body): (String, i64, String)| {
-        let target_type = match kind.as_str() {
-            REQUIREMENT => ComparedType::Requirement,
-            USER_STORY => ComparedType::UserStory,
-            other => return Err(DbError::Broken(format!("an item is a {other}"))),
+fn rows(found: Vec<(ItemKind, i64, String)>) -> Vec<ComparedRow> {
+    let row = |(kind, number, body)| {
+        let target_type = match kind {
+            ItemKind::Requirement => ComparedType::Requirement,
+            ItemKind::UserStory => ComparedType::UserStory,
         };
-        Ok(ComparedRow { target_type, number, body })
+        ComparedRow { target_type, number, body }
     };
     found.into_iter().map(row).collect()
 }

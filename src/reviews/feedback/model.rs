@@ -2,42 +2,33 @@
 
 use actors::ids::{self, Id, User};
 use actors::time::Time;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Field, InvalidValue, text};
 use crate::reviews::invitations::model::ReviewInvitation;
 use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 
-/// Whether who wrote it agrees. It changes no workflow status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum FeedbackVerdict {
-    Approve,
-    Change,
+wire_enum! {
+    /// Whether who wrote it agrees. It changes no workflow status.
+    pub enum FeedbackVerdict {
+        Approve,
+        Change,
+    }
 }
 
-impl Enumeration for FeedbackVerdict {}
-
-/// What became of a feedback.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum StakeholderFeedbackStatus {
-    Open,
-    InProgress,
-    Resolved,
-    Rejected,
+wire_enum! {
+    /// What became of a feedback.
+    pub enum StakeholderFeedbackStatus {
+        Open,
+        InProgress,
+        Resolved,
+        Rejected,
+    }
 }
-
-impl Enumeration for StakeholderFeedbackStatus {}
 
 impl StakeholderFeedbackStatus {
     /// Whether feedback may go from this status to another one in one step.

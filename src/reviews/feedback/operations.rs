@@ -4,6 +4,7 @@ use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::bodies::{Filter, UpdateFeedbackStatus};
@@ -15,7 +16,7 @@ use super::model::{
 use super::store;
 use crate::access::principal::Caller;
 use crate::accounts;
-use crate::analysis::items::operations::{self as results, Kind};
+use crate::analysis::items::operations as results;
 use crate::db::{Conn, DbError, events, rate_limits};
 use crate::http::call_limits::rate;
 use crate::http::code::Code;
@@ -170,8 +171,8 @@ async fn code_in_project(
         return Ok(target.code.clone());
     }
     let kind = match target_type {
-        FeedbackTargetType::Requirement => Some(Kind::Requirement),
-        FeedbackTargetType::UserStory => Some(Kind::UserStory),
+        FeedbackTargetType::Requirement => Some(ItemKind::Requirement),
+        FeedbackTargetType::UserStory => Some(ItemKind::UserStory),
         _ => None,
     };
     let code = match kind {

@@ -16,11 +16,10 @@ use actors::run::Run;
 use actors::time::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::accounts::model::{Email, FullName};
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Field, InvalidValue, line};
 
 /// How long an invitation and its access are valid, unless the inviter chose something else.
@@ -31,33 +30,25 @@ pub const SENDINGS: i64 = 6;
 /// Separates review tokens from other tokens.
 pub const ACCESS_PURPOSE: &str = "review access";
 
-/// What a reviewer may do. Each permission includes the one before it: VIEWER reads, COMMENTER also leaves feedback,
-/// APPROVER also gives a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ProjectReviewPermission {
-    Viewer,
-    Commenter,
-    Approver,
+wire_enum! {
+    /// What a reviewer may do. Each permission includes the one before it: VIEWER reads, COMMENTER also leaves feedback,
+    /// APPROVER also gives a verdict.
+    pub enum ProjectReviewPermission {
+        Viewer,
+        Commenter,
+        Approver,
+    }
 }
 
-impl Enumeration for ProjectReviewPermission {}
-
-/// The state of an invitation to a review.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum ProjectReviewInvitationStatus {
-    Pending,
-    Accepted,
-    Expired,
-    Revoked,
+wire_enum! {
+    /// The state of an invitation to a review.
+    pub enum ProjectReviewInvitationStatus {
+        Pending,
+        Accepted,
+        Expired,
+        Revoked,
+    }
 }
-
-impl Enumeration for ProjectReviewInvitationStatus {}
 
 /// Whether a reviewer's access is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]

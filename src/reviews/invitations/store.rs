@@ -1,5 +1,6 @@
 //! Invitations to review a project as rows. Of tokens, only the hashes are stored.
 
+use super::model::ProjectReviewPermission;
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};
@@ -15,7 +16,7 @@ use super::bodies::Filter;
 use super::model::{ProjectReviewInvitationStatus, ReviewInvitation, State};
 use crate::db::schema::{former_review_tokens, review_invitations};
 use crate::db::sweep::Retention;
-use crate::db::{At, Columns, Conn, DbError, Key, ROWS, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
+use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::meetings::invitations::model::LONGEST;
@@ -23,23 +24,23 @@ use crate::meetings::invitations::model::LONGEST;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = review_invitations)]
 struct Row {
-    id: Key<ReviewInvitation>,
-    project_id: Key<ids::Project>,
+    id: Id<ReviewInvitation>,
+    project_id: Id<ids::Project>,
     email: String,
     full_name: Option<String>,
     organisation: Option<String>,
-    permission: String,
-    run_id: Option<Key<Run>>,
+    permission: ProjectReviewPermission,
+    run_id: Option<Id<Run>>,
     message: Option<String>,
-    invited_by_id: Key<User>,
+    invited_by_id: Id<User>,
     send_count: i64,
-    last_sent_at: At,
-    expires_at: At,
-    lapses_at: Option<At>,
-    accepted_at: Option<At>,
-    revoked_at: Option<At>,
-    last_seen_at: Option<At>,
-    created_at: At,
+    last_sent_at: Time,
+    expires_at: Time,
+    lapses_at: Option<Time>,
+    accepted_at: Option<Time>,
+    revoked_at: Option<Time>,
+    last_seen_at: Option<Time>,
+    created_at: Time,
 }
 
 #[derive(Insertable)]
@@ -53,73 +54,68 @@ struct NewInvitationRow {
 impl From<&ReviewInvitation> for Row {
     fn from(one: &ReviewInvitation) -> Self {
         Self {
-            id: Key(one.id),
-            project_id: Key(one.project_id),
+            id: one.id,
+            project_id: one.project_id,
             email: one.email.clone(),
             full_name: one.full_name.clone(),
             organisation: one.organisation.clone(),
-            permission: one.permission.into_str().to_owned(),
-            run_id: one.run_id.map(Key),
+            permission: one.permission,
+            run_id: one.run_id,
             message: one.message.clone(),
-            invited_by_id: Key(one.invited_by_id),
+            invited_by_id: one.invited_by_id,
             send_count: one.send_count,
-            last_sent_at: At(one.last_sent_at),
-            expires_at: At(one.expires_at),
-            lapses_at: one.accepted_at().is_none().then_some(At(one.expires_at)),
-            accepted_at: one.accepted_at().map(At),
-            revoked_at: one.revoked_at().map(At),
-            last_seen_at: one.last_seen_at.map(At),
-            created_at: At(one.created_at),
+            last_sent_at: one.last_sent_at,
+            expires_at: one.expires_at,
+            lapses_at: one.accepted_at().is_none().then_some(one.expires_at),
+            accepted_at: one.accepted_at(),
+            revoked_at: one.revoked_at(),
+            last_seen_at: one.last_seen_at,
+            created_at: one.created_at,
         }
     }
 }
 
-impl TryFrom<Row> for ReviewInvitation {
-    type Error = DbError;
-    fn try_from(row: Row) -> Result<Self, DbError> {
-        let permission = row.permission.parse().map_err(|_| {
-            DbError::Broken(format!("the review invitation {:?} has the permission {}", row.id, row.permission))
-        })?;
+impl From<Row> for ReviewInvitation {
+    fn from(row: Row) -> Self {
         let state = match (row.accepted_at, row.revoked_at) {
             (None, None) => State::Open,
-            (Some(at), None) => State::Accepted { at: at.0 },
-            (accepted_at, Some(at)) => State::Revoked { at: at.0, accepted_at: accepted_at.map(|at| at.0) },
+            (Some(at), None) => State::Accepted { at },
+            (accepted_at, Some(at)) => State::Revoked { at, accepted_at },
         };
-        Ok(Self {
-            id: row.id.0,
-            project_id: row.project_id.0,
+        Self {
+            id: row.id,
+            project_id: row.project_id,
             email: row.email,
             full_name: row.full_name,
             organisation: row.organisation,
-            permission,
-            run_id: row.run_id.map(|id| id.0),
+            permission: row.permission,
+            run_id: row.run_id,
             message: row.message,
-            invited_by_id: row.invited_by_id.0,
+            invited_by_id: row.invited_by_id,
             send_count: row.send_count,
-            last_sent_at: row.last_sent_at.0,
-            expires_at: row.expires_at.0,
+            last_sent_at: row.last_sent_at,
+            expires_at: row.expires_at,
             state,
-            last_seen_at: row.last_seen_at.map(|at| at.0),
-            created_at: row.created_at.0,
-        })
+            last_seen_at: row.last_seen_at,
+            created_at: row.created_at,
+        }
     }
 }
 
 pub async fn find(conn: &mut Conn, id: Id<ReviewInvitation>) -> Result<Option<ReviewInvitation>, DbError> {
-    let found = review_invitations::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
-    found.map(|row: Row| row.try_into()).transpose()
+    let found = review_invitations::table.find(id).select(Row::columns()).first(conn).await.optional()?;
+    Ok(found.map(|row: Row| row.into()))
 }
 
 /// Those of the ids that exist, in the order of the ids.
 pub async fn some(conn: &mut Conn, ids: &[Id<ReviewInvitation>]) -> Result<Vec<ReviewInvitation>, DbError> {
-    let ids: Vec<_> = ids.iter().copied().map(Key).collect();
     let rows: Vec<Row> = review_invitations::table
         .filter(review_invitations::id.eq_any(ids))
         .order(review_invitations::id.asc())
         .select(Row::columns())
         .load(conn)
         .await?;
-    rows.into_iter().map(ReviewInvitation::try_from).collect()
+    Ok(rows.into_iter().map(ReviewInvitation::from).collect())
 }
 
 /// Those of the addresses that have a pending invitation to the project.
@@ -130,11 +126,11 @@ pub async fn pending(
     now: Time,
 ) -> Result<Vec<String>, DbError> {
     let pending = review_invitations::table
-        .filter(review_invitations::project_id.eq(Key(project_id)))
+        .filter(review_invitations::project_id.eq(project_id))
         .filter(review_invitations::email.eq_any(emails.iter().map(|email| (*email).to_owned()).collect::<Vec<_>>()))
         .filter(review_invitations::accepted_at.is_null())
         .filter(review_invitations::revoked_at.is_null())
-        .filter(review_invitations::expires_at.gt(At(now)));
+        .filter(review_invitations::expires_at.gt(now));
     Ok(pending.select(review_invitations::email).load(conn).await?)
 }
 
@@ -151,7 +147,7 @@ pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<ReviewTokenLookup, 
     let of_token = review_invitations::table.filter(review_invitations::token_hash.eq(hash));
     let found: Option<Row> = of_token.select(Row::columns()).first(conn).await.optional()?;
     if let Some(row) = found {
-        return Ok(ReviewTokenLookup::Found(Box::new(row.try_into()?)));
+        return Ok(ReviewTokenLookup::Found(Box::new(row.into())));
     }
     let former = former_review_tokens::table.find(hash).select(former_review_tokens::token_hash);
     let former: Option<String> = former.first(conn).await.optional()?;
@@ -164,10 +160,10 @@ pub async fn by_access(conn: &mut Conn, hash: &str) -> Result<ReviewTokenLookup,
     let of_token = r::table.filter(r::access_hash.eq(Some(hash)));
     let found: Option<Row> = of_token.select(Row::columns()).first(conn).await.optional()?;
     if let Some(row) = found {
-        return Ok(ReviewTokenLookup::Found(Box::new(row.try_into()?)));
+        return Ok(ReviewTokenLookup::Found(Box::new(row.into())));
     }
     let former = r::table.filter(r::former_access_hash.eq(Some(hash))).select(r::id);
-    let former: Option<Key<ReviewInvitation>> = former.first(conn).await.optional()?;
+    let former: Option<Id<ReviewInvitation>> = former.first(conn).await.optional()?;
     Ok(former.map_or(ReviewTokenLookup::Unknown, |_| ReviewTokenLookup::Superseded))
 }
 
@@ -188,10 +184,10 @@ pub async fn list(
         .into_sql::<Bool>()
         .or(is(Status::Revoked).and(r::revoked_at.is_not_null()))
         .or(is(Status::Accepted).and(r::accepted_at.is_not_null()).and(r::revoked_at.is_null()))
-        .or(is(Status::Pending).and(open()).and(r::expires_at.gt(At(now))))
-        .or(is(Status::Expired).and(open()).and(r::expires_at.le(At(now))));
+        .or(is(Status::Pending).and(open()).and(r::expires_at.gt(now)))
+        .or(is(Status::Expired).and(open()).and(r::expires_at.le(now)));
     let listed = r::table
-        .filter(r::project_id.eq(Key(project_id)))
+        .filter(r::project_id.eq(project_id))
         .filter(has_status)
         .filter(is_wanted(r::permission, filter.permission))
         .filter(is_found(filter.search.as_ref(), |pattern| {
@@ -201,7 +197,7 @@ pub async fn list(
             contains(r::email, pattern).or(by_name).or(by_organisation)
         }));
     let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, r::id, Row::columns());
-    page.list(rows, total, |row| row.id.0.uuid()).try_map(ReviewInvitation::try_from)
+    Ok(page.list(rows, total, |row| row.id.uuid()).map(ReviewInvitation::from))
 }
 
 pub async fn insert(conn: &mut Conn, invitations: Vec<(&ReviewInvitation, String)>) -> Result<(), DbError> {
@@ -223,23 +219,23 @@ pub async fn send_again(
     ends_access: bool,
 ) -> Result<(), DbError> {
     use review_invitations as r;
-    let row = r::table.find(Key(invitation.id));
+    let row = r::table.find(invitation.id);
     let former: String = row.select(r::token_hash).first(conn).await?;
     let known = (
         former_review_tokens::token_hash.eq(former),
-        former_review_tokens::invitation_id.eq(Key(invitation.id)),
-        former_review_tokens::replaced_at.eq(At(invitation.last_sent_at)),
+        former_review_tokens::invitation_id.eq(invitation.id),
+        former_review_tokens::replaced_at.eq(invitation.last_sent_at),
     );
     diesel::insert_into(former_review_tokens::table).values(known).execute(conn).await?;
     // Nothing else: the invitation may be accepted or revoked at the same moment.
     let again = (
         r::token_hash.eq(token_hash),
         r::send_count.eq(invitation.send_count),
-        r::last_sent_at.eq(At(invitation.last_sent_at)),
-        r::expires_at.eq(At(invitation.expires_at)),
+        r::last_sent_at.eq(invitation.last_sent_at),
+        r::expires_at.eq(invitation.expires_at),
     );
     diesel::update(row).set(again).execute(conn).await?;
-    let lapses_at = r::lapses_at.eq(Some(At(invitation.expires_at)));
+    let lapses_at = r::lapses_at.eq(Some(invitation.expires_at));
     diesel::update(row.filter(r::accepted_at.is_null())).set(lapses_at).execute(conn).await?;
     if ends_access {
         let ended = (r::former_access_hash.eq(r::access_hash), r::access_hash.eq(None::<String>));
@@ -259,17 +255,17 @@ pub async fn accept(
     now: Time,
 ) -> Result<bool, DbError> {
     use review_invitations as r;
-    let row = r::table.find(Key(id));
+    let row = r::table.find(id);
     let open = row.filter(r::token_hash.eq(token_hash)).filter(r::revoked_at.is_null());
     // Locks the row, so that whoever accepts at the same moment finds the review token that this one gives.
-    let seen = (r::lapses_at.eq(None::<At>), r::last_seen_at.eq(Some(At(now))));
+    let seen = (r::lapses_at.eq(None::<Time>), r::last_seen_at.eq(Some(now)));
     if diesel::update(open).set(seen).execute(conn).await? == 0 {
         return Ok(false);
     }
     let former = r::former_access_hash.eq(r::access_hash);
     diesel::update(row.filter(r::access_hash.is_not_null())).set(former).execute(conn).await?;
     diesel::update(row).set(r::access_hash.eq(Some(access_hash))).execute(conn).await?;
-    let accepted_at = r::accepted_at.eq(Some(At(now)));
+    let accepted_at = r::accepted_at.eq(Some(now));
     diesel::update(row.filter(r::accepted_at.is_null())).set(accepted_at).execute(conn).await?;
     if let Some(full_name) = full_name {
         diesel::update(row).set(r::full_name.eq(Some(full_name))).execute(conn).await?;
@@ -279,16 +275,16 @@ pub async fn accept(
 
 /// Revokes an invitation that was not revoked. Returns whether there was one.
 pub async fn revoke(conn: &mut Conn, id: Id<ReviewInvitation>, now: Time) -> Result<bool, DbError> {
-    let revoked = diesel::update(review_invitations::table.find(Key(id)))
+    let revoked = diesel::update(review_invitations::table.find(id))
         .filter(review_invitations::revoked_at.is_null())
-        .set(review_invitations::revoked_at.eq(Some(At(now))));
+        .set(review_invitations::revoked_at.eq(Some(now)));
     Ok(revoked.execute(conn).await? > 0)
 }
 
 /// Stores when an access was last used.
 pub async fn set_seen(conn: &mut Conn, id: Id<ReviewInvitation>, now: Time) -> Result<(), DbError> {
-    let row = review_invitations::table.find(Key(id));
-    diesel::update(row).set(review_invitations::last_seen_at.eq(Some(At(now)))).execute(conn).await?;
+    let row = review_invitations::table.find(id);
+    diesel::update(row).set(review_invitations::last_seen_at.eq(Some(now))).execute(conn).await?;
     Ok(())
 }
 
@@ -296,14 +292,14 @@ pub async fn set_seen(conn: &mut Conn, id: Id<ReviewInvitation>, now: Time) -> R
 pub async fn has_more_than(conn: &mut Conn, email: &str, few: i64) -> Result<bool, DbError> {
     let of_address = review_invitations::table.filter(review_invitations::email.eq(email.to_owned()));
     let beyond = of_address.order(review_invitations::id.asc()).offset(few).select(review_invitations::id);
-    let beyond: Option<Key<ReviewInvitation>> = beyond.first(conn).await.optional()?;
+    let beyond: Option<Id<ReviewInvitation>> = beyond.first(conn).await.optional()?;
     Ok(beyond.is_some())
 }
 
 /// Deletes at most `most` invitations to an address, and so ends the accesses that they gave. Returns their number.
 pub async fn forget_address(conn: &mut Conn, email: &str, most: i64) -> Result<usize, DbError> {
     let of_address = review_invitations::table.filter(review_invitations::email.eq(email.to_owned()));
-    let some: Vec<Key<ReviewInvitation>> =
+    let some: Vec<Id<ReviewInvitation>> =
         of_address.order(review_invitations::id.asc()).limit(most).select(review_invitations::id).load(conn).await?;
     let mut gone = 0;
     for some in some.chunks(ROWS) {

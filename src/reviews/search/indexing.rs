@@ -281,7 +281,7 @@ fn by_source(notes: Vec<PendingNote>) -> Vec<NotedSource> {
     let mut places: HashMap<PendingSource, usize> = HashMap::new();
     let mut sources: Vec<NotedSource> = Vec::new();
     for PendingNote { id, kind, source_id } in notes {
-        let source = PendingSource { kind, id: source_id.0 };
+        let source = PendingSource { kind, id: source_id };
         let place = *places.entry(source.clone()).or_insert(sources.len());
         match sources.get_mut(place) {
             Some(known) => known.notes.push(id),

@@ -1,25 +1,20 @@
 //! Types of search.
 
 use serde::Serialize;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 
-/// What a hit was found in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum SearchKind {
-    Requirement,
-    UserStory,
-    Document,
-    Transcript,
+wire_enum! {
+    /// What a hit was found in.
+    pub enum SearchKind {
+        Requirement,
+        UserStory,
+        Document,
+        Transcript,
+    }
 }
-
-impl Enumeration for SearchKind {}
 
 /// A passage of a project in which all words of the query occur.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

@@ -92,7 +92,7 @@ async fn readable(
         }
         let Some(passage) = texts.remove(&id) else { continue };
         let mut said_in = None;
-        if passage.kind == SearchKind::Transcript.into_str() {
+        if passage.kind == SearchKind::Transcript {
             if !withheld.contains(&passage.source_id) {
                 said_in = heard(state, caller, passage.source_id.uuid()).await?;
             }
@@ -128,8 +128,6 @@ async fn heard(state: &Reviews, caller: Caller, id: Uuid) -> Result<Option<(Uuid
 
 fn hit(shown: &ShownPassage, terms: &[SearchTerm]) -> Result<SearchHit, ApiError> {
     let ShownPassage { passage: found, score, said_in } = shown;
-    let unknown = || ApiError::internal(format!("a {} is searched", found.kind));
-    let kind: SearchKind = found.kind.parse().map_err(|_| unknown())?;
     let passage = &found.passage;
     let TextExcerpt { text, start, end, marks: in_excerpt, first } = excerpt(&passage.text, terms);
     let starts_at = passage.starts_at.and_then(|at| usize::try_from(at).ok());
@@ -140,7 +138,7 @@ fn hit(shown: &ShownPassage, terms: &[SearchTerm]) -> Result<SearchHit, ApiError
     let said = said.iter().find(|segment| first < segment.0);
     let title = said_in.as_ref().map_or(&passage.title, |(_, title)| title);
     Ok(SearchHit {
-        kind,
+        kind: found.kind,
         id: found.source_id.uuid(),
         meeting_id: said_in.as_ref().map(|(meeting_id, _)| *meeting_id),
         code: passage.code.clone(),

@@ -3,6 +3,7 @@
 //! read.
 
 use actors::ids::Id;
+use pipeline::result::ItemKind;
 use tokio::task::spawn_blocking;
 
 use super::difference::WantedPassage;
@@ -51,10 +52,9 @@ pub async fn of_items(db: &Db, ids: Vec<Id<()>>) -> Result<Vec<WantedPassage>, D
     apart(move || {
         let mut wanted = Vec::with_capacity(found.len());
         for StoredItem { id, project_id, kind, body } in found {
-            let (kind, passages) = match kind.as_str() {
-                "REQUIREMENT" => (SearchKind::Requirement, passages::of_requirement(&body)),
-                "USER_STORY" => (SearchKind::UserStory, passages::of_story(&body)),
-                other => return Err(DbError::Broken(format!("an item is a {other}"))),
+            let (kind, passages) = match kind {
+                ItemKind::Requirement => (SearchKind::Requirement, passages::of_requirement(&body)),
+                ItemKind::UserStory => (SearchKind::UserStory, passages::of_story(&body)),
             };
             let passages = readable(passages)?.into_iter().enumerate();
             wanted.extend(passages.map(|(position, passage)| WantedPassage {

@@ -12,17 +12,18 @@ use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 
 use super::difference::{AddedPassage, IndexChange};
+use super::model::SearchKind;
 use super::passages::SearchPassage;
 use crate::db::schema::{search_passages, search_words};
-use crate::db::{Columns, Conn, DbError, Key, RunQueryDsl, many, number};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, many, number};
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = search_passages)]
 struct Row {
     id: i64,
-    project_id: Key<ids::Project>,
-    kind: String,
-    source_id: Key<()>,
+    project_id: Id<ids::Project>,
+    kind: SearchKind,
+    source_id: Id<()>,
     position: i64,
     code: Option<String>,
     title: String,
@@ -36,7 +37,7 @@ struct Row {
 pub struct IndexedPassage {
     pub id: i64,
     pub project_id: Id<ids::Project>,
-    pub kind: String,
+    pub kind: SearchKind,
     pub source_id: Id<()>,
     pub position: usize,
     pub passage: SearchPassage,
@@ -47,9 +48,9 @@ impl From<Row> for IndexedPassage {
         let Row { id, project_id, kind, source_id, position, code, title, text, starts_at, times } = row;
         Self {
             id,
-            project_id: project_id.0,
+            project_id,
             kind,
-            source_id: source_id.0,
+            source_id,
             position: usize::try_from(position).unwrap_or_default(),
             passage: SearchPassage { code, title, text, starts_at, times },
         }
@@ -58,7 +59,6 @@ impl From<Row> for IndexedPassage {
 
 /// The first passages of sources, in no order: items have no others.
 pub async fn first_passages(conn: &mut Conn, sources: Vec<Id<()>>) -> Result<Vec<IndexedPassage>, DbError> {
-    let sources: Vec<Key<()>> = sources.into_iter().map(Key).collect();
     let found = search_passages::table.filter(search_passages::source_id.eq_any(sources));
     let first = found.filter(search_passages::position.eq(0));
     let rows: Vec<Row> = first.select(Row::columns()).load(conn).await?;
@@ -75,7 +75,7 @@ pub async fn passages_of(
 ) -> Result<Vec<IndexedPassage>, DbError> {
     let [from, before, most] = [from, before, most].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
     let found = search_passages::table
-        .filter(search_passages::source_id.eq(Key(source)))
+        .filter(search_passages::source_id.eq(source))
         .filter(search_passages::position.ge(from))
         .filter(search_passages::position.lt(before))
         .order(search_passages::position.asc())
@@ -107,9 +107,9 @@ pub async fn replace(conn: &mut Conn, change: IndexChange) -> Result<(), DbError
         let SearchPassage { code, title, text, starts_at, times } = wanted.passage;
         rows.push(Row {
             id,
-            project_id: Key(wanted.project_id),
-            kind: wanted.kind.into_str().to_owned(),
-            source_id: Key(wanted.source_id),
+            project_id: wanted.project_id,
+            kind: wanted.kind,
+            source_id: wanted.source_id,
             position: number(u64::try_from(wanted.position).unwrap_or(u64::MAX)),
             code,
             title,
@@ -176,7 +176,7 @@ async fn list_words(conn: &mut Conn, counts: BTreeMap<(Id<ids::Project>, String)
     let rows: Vec<_> = changed
         .into_iter()
         .map(|((project_id, word), by)| {
-            (search_words::project_id.eq(Key(project_id)), search_words::word.eq(word), search_words::passages.eq(by))
+            (search_words::project_id.eq(project_id), search_words::word.eq(word), search_words::passages.eq(by))
         })
         .collect();
     many!(conn, &rows, |some| {
@@ -188,7 +188,7 @@ async fn list_words(conn: &mut Conn, counts: BTreeMap<(Id<ids::Project>, String)
     });
     for (project_id, words) in gone {
         let unused = search_words::table
-            .filter(search_words::project_id.eq(Key(project_id)))
+            .filter(search_words::project_id.eq(project_id))
             .filter(search_words::word.eq_any(words))
             .filter(search_words::passages.le(0));
         diesel::delete(unused).execute(conn).await?;

@@ -15,7 +15,7 @@ use super::spelling::NearWords;
 use super::store::finding::{self, PassageQuery};
 use crate::db::schema::{items, projects, runs};
 use crate::db::tests::{GROUND, on_both, rows_in, run};
-use crate::db::{At, Conn, Db, DbError, Key, RunQueryDsl, many};
+use crate::db::{Conn, Db, DbError, RunQueryDsl, many};
 
 const REQUIREMENTS: i64 = 10_000;
 /// Segments of ten transcripts: some seven hours each.
@@ -59,8 +59,8 @@ async fn plant_requirements(db: &Db, count: i64) -> Id<ids::Project> {
     run(db, GROUND).await;
     let found = db.read(|conn| {
         Box::pin(async move {
-            let project: Key<ids::Project> = projects::table.select(projects::id).first(conn).await?;
-            let run: Key<actors::run::Run> = runs::table.select(runs::id).first(conn).await?;
+            let project: Id<ids::Project> = projects::table.select(projects::id).first(conn).await?;
+            let run: Id<actors::run::Run> = runs::table.select(runs::id).first(conn).await?;
             Ok::<_, DbError>((project, run))
         })
     });
@@ -68,12 +68,12 @@ async fn plant_requirements(db: &Db, count: i64) -> Id<ids::Project> {
     for first in (0..count).step_by(500) {
         let added = db.write(move |conn| {
             Box::pin(async move {
-                let at = At(now());
+                let at = now();
                 let rows: Vec<_> = (first..count.min(first + 500))
                     .map(|number| {
-                        let (id, body) = requirement(number + 1, of_run.0);
+                        let (id, body) = requirement(number + 1, of_run);
                         (
-                            items::id.eq(Key(id)),
+                            items::id.eq(id),
                             items::project_id.eq(project),
                             items::run_id.eq(of_run),
                             items::kind.eq("REQUIREMENT"),
@@ -91,7 +91,7 @@ async fn plant_requirements(db: &Db, count: i64) -> Id<ids::Project> {
         });
         added.await.unwrap();
     }
-    project.0
+    project
 }
 
 async fn plant(db: &Db) -> Id<ids::Project> {

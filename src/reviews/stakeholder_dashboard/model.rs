@@ -8,8 +8,7 @@ use actors::time::Time;
 use pipeline::result::{
     EarsPattern, Metrics, Priority, Quality, QualityCategory, QualityIssue, RequirementType, Severity, Summary,
 };
-use serde::{Deserialize, Serialize, Serializer};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -18,7 +17,7 @@ use crate::analysis::items::model::{
     AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Requirement, RevisionSource, Risk, SourceReference,
     TrackerIssue, UserStory, WorkflowStatus,
 };
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::reviews::invitations::model::ProjectReviewPermission;
 
 /// The results of a run, as a reviewer sees them.
@@ -270,22 +269,18 @@ impl From<Metrics> for ReviewMetrics {
     }
 }
 
-/// What feedback is about: the summary as a whole, or one item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum FeedbackTargetType {
-    Summary,
-    Requirement,
-    UserStory,
-    AcceptanceCriterion,
-    Risk,
-    OpenQuestion,
-    ActionItem,
+wire_enum! {
+    /// What feedback is about: the summary as a whole, or one item.
+    pub enum FeedbackTargetType {
+        Summary,
+        Requirement,
+        UserStory,
+        AcceptanceCriterion,
+        Risk,
+        OpenQuestion,
+        ActionItem,
+    }
 }
-
-impl Enumeration for FeedbackTargetType {}
 
 /// Something in a dashboard that feedback can be about.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::io;
 use std::marker::PhantomData;
 
 use actors::ids::{self, Id};
+use pipeline::result::ItemKind;
 use tokio::task::spawn_blocking;
 
 use super::matrix::{MOST_COVERED, Untraced, matrix};
 use super::model::TraceMatrix;
-use crate::analysis::items::Kind;
 use crate::analysis::items::spooled::SpooledItems;
 use crate::analysis::items::spooling::all_items;
 use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};
@@ -50,7 +50,7 @@ async fn make(
 ) -> Result<SharedAnswer, ApiError> {
     let items = all_items(&state.db, project_id, state.large_reads.spool(project_id)).await.map_err(ApiError::from)?;
     let bytes = |kind| items.iter().filter(|(_, item)| item.kind == kind).map(|(_, item)| item.bytes).sum::<usize>();
-    let (requirements, stories) = (bytes(Kind::Requirement), bytes(Kind::UserStory));
+    let (requirements, stories) = (bytes(ItemKind::Requirement), bytes(ItemKind::UserStory));
     if requirements > MOST_PARSED_BYTES {
         return Err(ApiError::of(Code::RESULTS_TOO_LARGE));
     }
@@ -61,7 +61,7 @@ async fn make(
     let mut spool = state.large_reads.spool(project_id);
     let made = spawn_blocking(move || {
         let _memory = memory;
-        let traced = matrix(bodies(&items, Kind::Requirement), bodies(&items, Kind::UserStory), gaps_only);
+        let traced = matrix(bodies(&items, ItemKind::Requirement), bodies(&items, ItemKind::UserStory), gaps_only);
         let traced = traced.map_err(|error| match error {
             Untraced::TooLarge => ApiError::of(Code::RESULTS_TOO_LARGE),
             Untraced::Broken(error) => ApiError::internal(error),
@@ -74,6 +74,6 @@ async fn make(
     answered(Some(etag), spool)
 }
 
-fn bodies(items: &SpooledItems, kind: Kind) -> impl Iterator<Item = io::Result<bytes::Bytes>> {
+fn bodies(items: &SpooledItems, kind: ItemKind) -> impl Iterator<Item = io::Result<bytes::Bytes>> {
     items.iter().filter(move |(_, item)| item.kind == kind).map(|(at, _)| items.body(at))
 }

@@ -2,27 +2,25 @@
 
 use actors::ids::{self, Id, User};
 use actors::time::Time;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::clients::trackers::model::{TrackerProvider, TrackerSite};
+use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Field, InvalidValue, text};
 use crate::trackers::destinations::model::TrackerDestination;
 
-/// `PENDING --> ACTIVE <--> NEEDS_REAUTH --> DISCONNECTED`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum TrackerConnectionStatus {
-    /// Somebody has begun to connect the project and has not yet permitted it at the tracker.
-    Pending,
-    Active,
-    /// The tracker does not accept the tokens any more: connect the project again.
-    NeedsReauth,
-    Disconnected,
+wire_enum! {
+    /// `PENDING --> ACTIVE <--> NEEDS_REAUTH --> DISCONNECTED`
+    pub enum TrackerConnectionStatus {
+        /// Somebody has begun to connect the project and has not yet permitted it at the tracker.
+        Pending,
+        Active,
+        /// The tracker does not accept the tokens any more: connect the project again.
+        NeedsReauth,
+        Disconnected,
+    }
 }
 
 /// The connection of a project to an issue tracker. Never contains a token.

@@ -14,7 +14,7 @@ use super::model::{Connecting, TrackerConnection, TrackerConnectionStatus};
 use crate::clients::trackers::{TrackerProvider, TrackerSite};
 use crate::db::schema::{pending_tracker_connections as pending, tracker_connections as table};
 use crate::db::sweep::Retention;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl};
 
 /// Sweep: deletes sign-ins that nobody completed.
 pub const RETENTION: Retention =
@@ -23,21 +23,21 @@ pub const RETENTION: Retention =
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = table)]
 struct Row {
-    project_id: Key<ids::Project>,
-    provider: String,
-    status: String,
+    project_id: Id<ids::Project>,
+    provider: TrackerProvider,
+    status: TrackerConnectionStatus,
     generation: i64,
     site: Option<String>,
     sites: String,
     account_name: Option<String>,
     scopes: String,
     tokens: Option<String>,
-    expires_at: Option<At>,
-    refreshing_until: Option<At>,
-    connected_by_id: Key<User>,
-    connected_at: At,
+    expires_at: Option<Time>,
+    refreshing_until: Option<Time>,
+    connected_by_id: Id<User>,
+    connected_at: Time,
     last_error: Option<String>,
-    polled_at: At,
+    polled_at: Time,
 }
 
 /// A connection with what only the server needs to know of it.
@@ -70,39 +70,39 @@ impl StoredConnection {
         let broken = |what: &str| DbError::Broken(format!("a tracker connection has the {what}"));
         let unreadable = |_| broken("sites or scopes that can't be read");
         Ok(Self {
-            project_id: row.project_id.0,
-            provider: row.provider.parse().map_err(|_| broken(&row.provider))?,
-            status: row.status.parse().map_err(|_| broken(&row.status))?,
+            project_id: row.project_id,
+            provider: row.provider,
+            status: row.status,
             generation: row.generation,
             site: row.site.as_deref().map(serde_json::from_str).transpose().map_err(unreadable)?,
             sites: serde_json::from_str(&row.sites).map_err(unreadable)?,
             account_name: row.account_name,
             scopes: serde_json::from_str(&row.scopes).map_err(unreadable)?,
             tokens: row.tokens,
-            expires_at: row.expires_at.map(|at| at.0),
-            connected_by_id: row.connected_by_id.0,
-            connected_at: row.connected_at.0,
+            expires_at: row.expires_at,
+            connected_by_id: row.connected_by_id,
+            connected_at: row.connected_at,
             last_error: row.last_error,
         })
     }
 
     fn row(&self) -> Result<Row, DbError> {
         Ok(Row {
-            project_id: Key(self.project_id),
-            provider: self.provider.to_string(),
-            status: self.status.to_string(),
+            project_id: self.project_id,
+            provider: self.provider,
+            status: self.status,
             generation: self.generation,
             site: self.site.as_ref().map(json).transpose()?,
             sites: json(&self.sites)?,
             account_name: self.account_name.clone(),
             scopes: json(&self.scopes)?,
             tokens: self.tokens.clone(),
-            expires_at: self.expires_at.map(At),
+            expires_at: self.expires_at,
             refreshing_until: None,
-            connected_by_id: Key(self.connected_by_id),
-            connected_at: At(self.connected_at),
+            connected_by_id: self.connected_by_id,
+            connected_at: self.connected_at,
             last_error: self.last_error.clone(),
-            polled_at: At(self.connected_at),
+            polled_at: self.connected_at,
         })
     }
 
@@ -126,15 +126,15 @@ impl StoredConnection {
 }
 
 pub async fn find(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Option<StoredConnection>, DbError> {
-    let row: Option<Row> = table::table.find(Key(project_id)).select(Row::columns()).first(conn).await.optional()?;
+    let row: Option<Row> = table::table.find(project_id).select(Row::columns()).first(conn).await.optional()?;
     row.map(StoredConnection::of).transpose()
 }
 
 /// Returns a project's connection as clients see it.
 pub async fn shown(conn: &mut Conn, project_id: Id<ids::Project>, now: Time) -> Result<TrackerConnection, DbError> {
-    let begun: Option<String> = pending::table
-        .filter(pending::project_id.eq(Key(project_id)))
-        .filter(pending::expires_at.gt(At(now)))
+    let begun: Option<TrackerProvider> = pending::table
+        .filter(pending::project_id.eq(project_id))
+        .filter(pending::expires_at.gt(now))
         .order(pending::expires_at.desc())
         .select(pending::provider)
         .first(conn)
@@ -144,14 +144,13 @@ pub async fn shown(conn: &mut Conn, project_id: Id<ids::Project>, now: Time) -> 
         return Ok(stored.shown(begun.is_some()));
     }
     let Some(provider) = begun else { return Ok(TrackerConnection::none()) };
-    let provider = provider.parse().map_err(|_| DbError::Broken(format!("a pending connection is to {provider}")))?;
     let status = TrackerConnectionStatus::Pending;
     Ok(TrackerConnection { provider: Some(provider), status, ..TrackerConnection::none() })
 }
 
 /// Inserts a connection, or replaces the former one. Its generation is one that the project never had.
 pub async fn put(conn: &mut Conn, connection: &StoredConnection) -> Result<(), DbError> {
-    diesel::delete(table::table.find(Key(connection.project_id))).execute(conn).await?;
+    diesel::delete(table::table.find(connection.project_id)).execute(conn).await?;
     diesel::insert_into(table::table).values(connection.row()?).execute(conn).await?;
     Ok(())
 }
@@ -164,7 +163,7 @@ pub async fn choose_site(
     account_name: &str,
 ) -> Result<(), DbError> {
     let chosen = (table::site.eq(json(site)?), table::account_name.eq(account_name.to_owned()));
-    diesel::update(table::table.find(Key(project_id))).set(chosen).execute(conn).await?;
+    diesel::update(table::table.find(project_id)).set(chosen).execute(conn).await?;
     Ok(())
 }
 
@@ -177,16 +176,16 @@ pub async fn claim_refresh(
     now: Time,
     until: Time,
 ) -> Result<bool, DbError> {
-    let free = table::refreshing_until.is_null().or(table::refreshing_until.lt(At(now)).assume_not_null());
-    let own = table::table.filter(table::project_id.eq(Key(project_id))).filter(table::generation.eq(generation));
-    let claimed = diesel::update(own.filter(free)).set(table::refreshing_until.eq(At(until))).execute(conn).await?;
+    let free = table::refreshing_until.is_null().or(table::refreshing_until.lt(now).assume_not_null());
+    let own = table::table.filter(table::project_id.eq(project_id)).filter(table::generation.eq(generation));
+    let claimed = diesel::update(own.filter(free)).set(table::refreshing_until.eq(until)).execute(conn).await?;
     Ok(claimed == 1)
 }
 
 /// Gives the right to refresh back.
 pub async fn release_refresh(conn: &mut Conn, project_id: Id<ids::Project>, generation: i64) -> Result<(), DbError> {
-    let own = table::table.filter(table::project_id.eq(Key(project_id))).filter(table::generation.eq(generation));
-    diesel::update(own).set(table::refreshing_until.eq(None::<At>)).execute(conn).await?;
+    let own = table::table.filter(table::project_id.eq(project_id)).filter(table::generation.eq(generation));
+    diesel::update(own).set(table::refreshing_until.eq(None::<Time>)).execute(conn).await?;
     Ok(())
 }
 
@@ -198,12 +197,12 @@ pub async fn renew(
     sealed: &str,
     expires_at: Option<Time>,
 ) -> Result<bool, DbError> {
-    let own = table::table.filter(table::project_id.eq(Key(project_id))).filter(table::generation.eq(generation));
+    let own = table::table.filter(table::project_id.eq(project_id)).filter(table::generation.eq(generation));
     let renewed = (
         table::generation.eq(generation + 1),
         table::tokens.eq(sealed.to_owned()),
-        table::expires_at.eq(expires_at.map(At)),
-        table::refreshing_until.eq(None::<At>),
+        table::expires_at.eq(expires_at),
+        table::refreshing_until.eq(None::<Time>),
     );
     Ok(diesel::update(own).set(renewed).execute(conn).await? == 1)
 }
@@ -217,30 +216,30 @@ pub async fn need_reauth(
     why: &str,
 ) -> Result<bool, DbError> {
     let own = table::table
-        .filter(table::project_id.eq(Key(project_id)))
+        .filter(table::project_id.eq(project_id))
         .filter(table::generation.eq(generation))
-        .filter(table::status.eq(TrackerConnectionStatus::Active.to_string()));
+        .filter(table::status.eq(TrackerConnectionStatus::Active));
     let changed = (
-        table::status.eq(TrackerConnectionStatus::NeedsReauth.to_string()),
+        table::status.eq(TrackerConnectionStatus::NeedsReauth),
         table::last_error.eq(why.to_owned()),
-        table::refreshing_until.eq(None::<At>),
+        table::refreshing_until.eq(None::<Time>),
     );
     Ok(diesel::update(own).set(changed).execute(conn).await? == 1)
 }
 
 /// Ends a connection: erases its tokens, and what was begun. The row stays, so that no generation comes twice.
 pub async fn disconnect(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<(), DbError> {
-    let own = table::table.find(Key(project_id));
+    let own = table::table.find(project_id);
     let ended = (
-        table::status.eq(TrackerConnectionStatus::Disconnected.to_string()),
+        table::status.eq(TrackerConnectionStatus::Disconnected),
         table::generation.eq(table::generation + 1),
         table::tokens.eq(None::<String>),
-        table::expires_at.eq(None::<At>),
-        table::refreshing_until.eq(None::<At>),
+        table::expires_at.eq(None::<Time>),
+        table::refreshing_until.eq(None::<Time>),
         table::last_error.eq(None::<String>),
     );
     diesel::update(own).set(ended).execute(conn).await?;
-    diesel::delete(pending::table.filter(pending::project_id.eq(Key(project_id)))).execute(conn).await?;
+    diesel::delete(pending::table.filter(pending::project_id.eq(project_id))).execute(conn).await?;
     Ok(())
 }
 
@@ -251,14 +250,13 @@ pub async fn claim_polls(
     now: Time,
     most: i64,
 ) -> Result<Vec<Id<ids::Project>>, DbError> {
-    let due = table::table
-        .filter(table::status.eq(TrackerConnectionStatus::Active.to_string()))
-        .filter(table::polled_at.lt(At(before)));
-    let due: Vec<Key<ids::Project>> =
+    let due =
+        table::table.filter(table::status.eq(TrackerConnectionStatus::Active)).filter(table::polled_at.lt(before));
+    let due: Vec<Id<ids::Project>> =
         due.order(table::polled_at.asc()).limit(most).select(table::project_id).load(conn).await?;
     let claimed = table::table.filter(table::project_id.eq_any(due.clone()));
-    diesel::update(claimed).set(table::polled_at.eq(At(now))).execute(conn).await?;
-    Ok(due.into_iter().map(|id| id.0).collect())
+    diesel::update(claimed).set(table::polled_at.eq(now)).execute(conn).await?;
+    Ok(due)
 }
 
 /// A sign-in that was begun.
@@ -275,24 +273,23 @@ pub struct PendingConnection {
 /// Inserts a sign-in; what the same account began for the project before is void.
 pub async fn begin(conn: &mut Conn, state_hash: &str, begun: &PendingConnection) -> Result<(), DbError> {
     let Connecting { project_id, user_id, provider } = begun.connecting;
-    let former =
-        pending::table.filter(pending::project_id.eq(Key(project_id))).filter(pending::user_id.eq(Key(user_id)));
+    let former = pending::table.filter(pending::project_id.eq(project_id)).filter(pending::user_id.eq(user_id));
     diesel::delete(former).execute(conn).await?;
     let row = (
         pending::state_hash.eq(state_hash.to_owned()),
-        pending::project_id.eq(Key(project_id)),
-        pending::user_id.eq(Key(user_id)),
-        pending::provider.eq(provider.to_string()),
+        pending::project_id.eq(project_id),
+        pending::user_id.eq(user_id),
+        pending::provider.eq(provider),
         pending::browser_hash.eq(begun.browser_hash.clone()),
         pending::verifier.eq(begun.verifier.clone()),
         pending::return_url.eq(begun.return_url.clone()),
-        pending::expires_at.eq(At(begun.expires_at)),
+        pending::expires_at.eq(begun.expires_at),
     );
     diesel::insert_into(pending::table).values(row).execute(conn).await?;
     Ok(())
 }
 
-type PendingRow = (Key<ids::Project>, Key<User>, String, String, String, Option<String>, At);
+type PendingRow = (Id<ids::Project>, Id<User>, TrackerProvider, String, String, Option<String>, Time);
 
 /// Deletes and returns a sign-in in one statement, so that of any number of identical requests exactly one gets it.
 pub async fn take_pending(conn: &mut Conn, state_hash: &str) -> Result<Option<PendingConnection>, DbError> {
@@ -310,7 +307,6 @@ pub async fn take_pending(conn: &mut Conn, state_hash: &str) -> Result<Option<Pe
     let Some((project_id, user_id, provider, browser_hash, verifier, return_url, expires_at)) = taken else {
         return Ok(None);
     };
-    let provider = provider.parse().map_err(|_| DbError::Broken(format!("a pending connection is to {provider}")))?;
-    let connecting = Connecting { project_id: project_id.0, user_id: user_id.0, provider };
-    Ok(Some(PendingConnection { connecting, browser_hash, verifier, return_url, expires_at: expires_at.0 }))
+    let connecting = Connecting { project_id, user_id, provider };
+    Ok(Some(PendingConnection { connecting, browser_hash, verifier, return_url, expires_at }))
 }

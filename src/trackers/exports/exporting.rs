@@ -66,7 +66,7 @@ impl Handler for ExportStoriesHandler {
         let Some(_turn) = self.state.running_exports.take(id.uuid()) else { return Ok(()) };
         loop {
             let found = self.state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
-            let found: Option<StoredTrackerExport> = found.map_err(|error: DbError| error.to_string())?;
+            let found: Option<StoredTrackerExport> = found?;
             let Some(export) = found.filter(|export| export.status.is_active()) else { return Ok(()) };
             let left = export.waiting_until.map_or(Duration::ZERO, |until| until.since(self.state.now()));
             let halted = match left.is_zero() {
@@ -184,7 +184,7 @@ impl ExportStoriesHandler {
             let (error, request) = (error.clone(), request.clone());
             Box::pin(async move { finish(conn, id, error.as_deref(), now, &request).await })
         });
-        let record: Option<EventRecord> = ended.await.map_err(|error: DbError| error.to_string())?;
+        let record: Option<EventRecord> = ended.await?;
         self.state.hub.publish(record.into_iter().collect());
         Ok(())
     }

@@ -3,32 +3,27 @@
 use actors::ids::{Id, User};
 use actors::time::Time;
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::clients::trackers::model::TrackerProvider;
-use crate::http::enumeration::Enumeration;
+use crate::http::enumeration::wire_enum;
 use crate::trackers::destinations::model::TrackerDestination;
 
-/// `QUEUED --> RUNNING --> COMPLETED | PARTIAL | FAILED | CANCELLED`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum TrackerExportStatus {
-    Queued,
-    Running,
-    /// Every story has its issue, with its content.
-    Completed,
-    /// Some stories have their issue and its content, some not.
-    Partial,
-    /// Of no story that can be said.
-    Failed,
-    Cancelled,
+wire_enum! {
+    /// `QUEUED --> RUNNING --> COMPLETED | PARTIAL | FAILED | CANCELLED`
+    pub enum TrackerExportStatus {
+        Queued,
+        Running,
+        /// Every story has its issue, with its content.
+        Completed,
+        /// Some stories have their issue and its content, some not.
+        Partial,
+        /// Of no story that can be said.
+        Failed,
+        Cancelled,
+    }
 }
-
-impl Enumeration for TrackerExportStatus {}
 
 impl TrackerExportStatus {
     #[must_use]
@@ -37,18 +32,16 @@ impl TrackerExportStatus {
     }
 }
 
-/// What became of a story. In a dry run: what would become of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum TrackerExportItemStatus {
-    Pending,
-    Created,
-    Updated,
-    /// Its issue has this content already.
-    SkippedUnchanged,
-    Failed,
+wire_enum! {
+    /// What became of a story. In a dry run: what would become of it.
+    pub enum TrackerExportItemStatus {
+        Pending,
+        Created,
+        Updated,
+        /// Its issue has this content already.
+        SkippedUnchanged,
+        Failed,
+    }
 }
 
 /// An export of user stories to an issue tracker.

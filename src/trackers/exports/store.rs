@@ -3,34 +3,38 @@
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::model::{
     ExportOptions, ItemOutcome, TrackerExport, TrackerExportItem, TrackerExportItemStatus, TrackerExportStatus,
     estimate,
 };
-use crate::analysis::items::model::{UserStory, WorkflowStatus};
+use crate::analysis::items::item_of;
+use crate::analysis::items::model::UserStory;
+use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::{Kind, item_of};
 use crate::clients::trackers::TrackerProvider;
 use crate::db::schema::items;
 use crate::db::schema::tracker_export_items as item_table;
 use crate::db::schema::tracker_exports as table;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many, page_of};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, many, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 use crate::trackers::destinations::model::TrackerDestination;
 
 /// How many exports of a project are kept: the newest.
 const KEPT_EXPORTS: i64 = 100;
+/// The statuses of exports that are under way: those of the partial index.
+const ACTIVE: [TrackerExportStatus; 2] = [TrackerExportStatus::Queued, TrackerExportStatus::Running];
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = table)]
 struct Row {
-    id: Key<TrackerExport>,
-    project_id: Key<ids::Project>,
-    status: String,
-    provider: String,
+    id: Id<TrackerExport>,
+    project_id: Id<ids::Project>,
+    status: TrackerExportStatus,
+    provider: TrackerProvider,
     destination: String,
     options: String,
     dry_run: bool,
@@ -40,24 +44,24 @@ struct Row {
     skipped: i64,
     failed: i64,
     error: Option<String>,
-    waiting_until: Option<At>,
+    waiting_until: Option<Time>,
     waiting_for: Option<String>,
-    started_by_id: Key<User>,
-    created_at: At,
-    started_at: Option<At>,
-    completed_at: Option<At>,
+    started_by_id: Id<User>,
+    created_at: Time,
+    started_at: Option<Time>,
+    completed_at: Option<Time>,
 }
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = item_table)]
 struct ItemRow {
-    export_id: Key<TrackerExport>,
-    user_story_id: Key<()>,
-    project_id: Key<ids::Project>,
+    export_id: Id<TrackerExport>,
+    user_story_id: Id<()>,
+    project_id: Id<ids::Project>,
     position: i64,
     code: String,
     version: i64,
-    status: String,
+    status: TrackerExportItemStatus,
     issue_key: Option<String>,
     issue_url: Option<String>,
     error_code: Option<String>,
@@ -106,10 +110,10 @@ impl StoredTrackerExport {
     fn of(row: Row) -> Result<Self, DbError> {
         let broken = |what: &str| DbError::Broken(format!("an export to a tracker has the {what}"));
         Ok(Self {
-            id: row.id.0,
-            project_id: row.project_id.0,
-            status: row.status.parse().map_err(|_| broken(&row.status))?,
-            provider: row.provider.parse().map_err(|_| broken(&row.provider))?,
+            id: row.id,
+            project_id: row.project_id,
+            status: row.status,
+            provider: row.provider,
             destination: serde_json::from_str(&row.destination)
                 .map_err(|_| broken("destination that can't be read"))?,
             options: serde_json::from_str(&row.options).map_err(|_| broken("options that can't be read"))?,
@@ -117,22 +121,22 @@ impl StoredTrackerExport {
             total: row.total,
             tally: ExportTally { created: row.created, updated: row.updated, skipped: row.skipped, failed: row.failed },
             error: row.error,
-            waiting_until: row.waiting_until.map(|at| at.0),
+            waiting_until: row.waiting_until,
             waiting_for: row.waiting_for,
-            started_by_id: row.started_by_id.0,
-            created_at: row.created_at.0,
-            started_at: row.started_at.map(|at| at.0),
-            completed_at: row.completed_at.map(|at| at.0),
+            started_by_id: row.started_by_id,
+            created_at: row.created_at,
+            started_at: row.started_at,
+            completed_at: row.completed_at,
         })
     }
 
     fn row(&self) -> Result<Row, DbError> {
         let failed = |error: serde_json::Error| DbError::Broken(error.to_string());
         Ok(Row {
-            id: Key(self.id),
-            project_id: Key(self.project_id),
-            status: self.status.to_string(),
-            provider: self.provider.to_string(),
+            id: self.id,
+            project_id: self.project_id,
+            status: self.status,
+            provider: self.provider,
             destination: serde_json::to_string(&self.destination).map_err(failed)?,
             options: serde_json::to_string(&self.options).map_err(failed)?,
             dry_run: self.dry_run,
@@ -142,12 +146,12 @@ impl StoredTrackerExport {
             skipped: self.tally.skipped,
             failed: self.tally.failed,
             error: self.error.clone(),
-            waiting_until: self.waiting_until.map(At),
+            waiting_until: self.waiting_until,
             waiting_for: self.waiting_for.clone(),
-            started_by_id: Key(self.started_by_id),
-            created_at: At(self.created_at),
-            started_at: self.started_at.map(At),
-            completed_at: self.completed_at.map(At),
+            started_by_id: self.started_by_id,
+            created_at: self.created_at,
+            started_at: self.started_at,
+            completed_at: self.completed_at,
         })
     }
 
@@ -189,8 +193,8 @@ pub async fn insert(
     export: &StoredTrackerExport,
     stories: &[(Uuid, String, i64)],
 ) -> Result<(), DbError> {
-    let own = table::table.filter(table::project_id.eq(Key(export.project_id)));
-    let kept: Vec<Key<TrackerExport>> =
+    let own = table::table.filter(table::project_id.eq(export.project_id));
+    let kept: Vec<Id<TrackerExport>> =
         own.order(table::id.desc()).limit(KEPT_EXPORTS - 1).select(table::id).load(conn).await?;
     if let Some(oldest) = kept.get(usize::try_from(KEPT_EXPORTS - 2).unwrap_or(usize::MAX)) {
         diesel::delete(own.filter(table::id.lt(*oldest))).execute(conn).await?;
@@ -199,13 +203,13 @@ pub async fn insert(
     let rows: Vec<ItemRow> = (0..)
         .zip(stories)
         .map(|(position, (id, code, version))| ItemRow {
-            export_id: Key(export.id),
-            user_story_id: Key(Id::from_uuid(*id)),
-            project_id: Key(export.project_id),
+            export_id: export.id,
+            user_story_id: Id::from_uuid(*id),
+            project_id: export.project_id,
             position,
             code: code.clone(),
             version: *version,
-            status: TrackerExportItemStatus::Pending.to_string(),
+            status: TrackerExportItemStatus::Pending,
             issue_key: None,
             issue_url: None,
             error_code: None,
@@ -218,15 +222,14 @@ pub async fn insert(
 }
 
 pub async fn find(conn: &mut Conn, id: Id<TrackerExport>) -> Result<Option<StoredTrackerExport>, DbError> {
-    let row: Option<Row> = table::table.find(Key(id)).select(Row::columns()).first(conn).await.optional()?;
+    let row: Option<Row> = table::table.find(id).select(Row::columns()).first(conn).await.optional()?;
     row.map(StoredTrackerExport::of).transpose()
 }
 
 /// Returns the export of a project that is under way.
 pub async fn active(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Option<StoredTrackerExport>, DbError> {
-    let own = table::table.filter(table::project_id.eq(Key(project_id)));
-    // The literals of the partial index.
-    let active = own.filter(table::status.eq_any(["QUEUED", "RUNNING"]));
+    let own = table::table.filter(table::project_id.eq(project_id));
+    let active = own.filter(table::status.eq_any(ACTIVE));
     let row: Option<Row> = active.select(Row::columns()).first(conn).await.optional()?;
     row.map(StoredTrackerExport::of).transpose()
 }
@@ -237,16 +240,15 @@ pub async fn list(
     project_id: Id<ids::Project>,
     page: PageQuery,
 ) -> Result<List<StoredTrackerExport>, DbError> {
-    let listed = table::table.filter(table::project_id.eq(Key(project_id)));
+    let listed = table::table.filter(table::project_id.eq(project_id));
     let (rows, total): (Vec<Row>, _) = page_of!(conn, page, listed, table::id, Row::columns());
-    page.list(rows, total, |row| row.id.0.uuid()).try_map(StoredTrackerExport::of)
+    page.list(rows, total, |row| row.id.uuid()).try_map(StoredTrackerExport::of)
 }
 
-fn item_of_row(row: ItemRow) -> Result<TrackerExportItem, DbError> {
-    let broken = |_| DbError::Broken(format!("an item of an export has the status {}", row.status));
-    Ok(TrackerExportItem {
-        status: row.status.parse().map_err(broken)?,
-        user_story_id: row.user_story_id.0.uuid(),
+fn item_of_row(row: ItemRow) -> TrackerExportItem {
+    TrackerExportItem {
+        status: row.status,
+        user_story_id: row.user_story_id.uuid(),
         code: row.code,
         version: row.version,
         issue_key: row.issue_key,
@@ -254,14 +256,14 @@ fn item_of_row(row: ItemRow) -> Result<TrackerExportItem, DbError> {
         error_code: row.error_code,
         error_message: row.error_message,
         attempts: row.attempts,
-    })
+    }
 }
 
 /// Returns the items of an export, in their order.
 pub async fn items(conn: &mut Conn, id: Id<TrackerExport>) -> Result<Vec<TrackerExportItem>, DbError> {
-    let own = item_table::table.filter(item_table::export_id.eq(Key(id))).order(item_table::position.asc());
+    let own = item_table::table.filter(item_table::export_id.eq(id)).order(item_table::position.asc());
     let rows: Vec<ItemRow> = own.select(ItemRow::columns()).load(conn).await?;
-    rows.into_iter().map(item_of_row).collect()
+    Ok(rows.into_iter().map(item_of_row).collect())
 }
 
 /// Returns the next stories of an export that are still to be done, with their positions.
@@ -272,27 +274,26 @@ pub async fn pending(
     most: i64,
 ) -> Result<Vec<(i64, Uuid)>, DbError> {
     let own = item_table::table
-        .filter(item_table::export_id.eq(Key(id)))
-        .filter(item_table::status.eq(TrackerExportItemStatus::Pending.to_string()))
+        .filter(item_table::export_id.eq(id))
+        .filter(item_table::status.eq(TrackerExportItemStatus::Pending))
         .filter(item_table::position.gt(after));
     let columns = (item_table::position, item_table::user_story_id);
-    let rows: Vec<(i64, Key<()>)> =
-        own.order(item_table::position.asc()).limit(most).select(columns).load(conn).await?;
-    Ok(rows.into_iter().map(|(position, id)| (position, id.0.uuid())).collect())
+    let rows: Vec<(i64, Id<()>)> = own.order(item_table::position.asc()).limit(most).select(columns).load(conn).await?;
+    Ok(rows.into_iter().map(|(position, id)| (position, id.uuid())).collect())
 }
 
 /// Saves what became of stories, unless it was saved before.
 pub async fn save_outcomes(conn: &mut Conn, id: Id<TrackerExport>, outcomes: &[ItemOutcome]) -> Result<(), DbError> {
     for outcome in outcomes {
-        let story = Key(Id::<()>::from_uuid(outcome.user_story_id));
+        let story = Id::<()>::from_uuid(outcome.user_story_id);
         let own = item_table::table
-            .filter(item_table::export_id.eq(Key(id)))
+            .filter(item_table::export_id.eq(id))
             .filter(item_table::user_story_id.eq(story))
-            .filter(item_table::status.eq(TrackerExportItemStatus::Pending.to_string()));
+            .filter(item_table::status.eq(TrackerExportItemStatus::Pending));
         let (key, url) = outcome.issue.clone().unzip();
         let (code, message) = outcome.note.clone().unzip();
         let saved = (
-            item_table::status.eq(outcome.status.to_string()),
+            item_table::status.eq(outcome.status),
             item_table::issue_key.eq(key),
             item_table::issue_url.eq(url),
             item_table::error_code.eq(code.map(str::to_owned)),
@@ -300,7 +301,7 @@ pub async fn save_outcomes(conn: &mut Conn, id: Id<TrackerExport>, outcomes: &[I
         );
         diesel::update(own).set(saved).execute(conn).await?;
         if let Some(version) = outcome.version {
-            let own = item_table::table.find((Key(id), story));
+            let own = item_table::table.find((id, story));
             diesel::update(own).set(item_table::version.eq(version)).execute(conn).await?;
         }
     }
@@ -309,9 +310,8 @@ pub async fn save_outcomes(conn: &mut Conn, id: Id<TrackerExport>, outcomes: &[I
 
 /// Counts an attempt to create or change the issues of stories.
 pub async fn count_attempts(conn: &mut Conn, id: Id<TrackerExport>, stories: &[Uuid]) -> Result<(), DbError> {
-    let stories: Vec<Key<()>> = stories.iter().map(|story| Key(Id::from_uuid(*story))).collect();
-    let own =
-        item_table::table.filter(item_table::export_id.eq(Key(id))).filter(item_table::user_story_id.eq_any(stories));
+    let stories: Vec<Id<()>> = stories.iter().map(|story| Id::from_uuid(*story)).collect();
+    let own = item_table::table.filter(item_table::export_id.eq(id)).filter(item_table::user_story_id.eq_any(stories));
     diesel::update(own).set(item_table::attempts.eq(item_table::attempts + 1)).execute(conn).await?;
     Ok(())
 }
@@ -324,10 +324,10 @@ pub async fn fail_pending(
     message: &str,
 ) -> Result<(), DbError> {
     let own = item_table::table
-        .filter(item_table::export_id.eq(Key(id)))
-        .filter(item_table::status.eq(TrackerExportItemStatus::Pending.to_string()));
+        .filter(item_table::export_id.eq(id))
+        .filter(item_table::status.eq(TrackerExportItemStatus::Pending));
     let failed = (
-        item_table::status.eq(TrackerExportItemStatus::Failed.to_string()),
+        item_table::status.eq(TrackerExportItemStatus::Failed),
         item_table::error_code.eq(code),
         item_table::error_message.eq(message.to_owned()),
     );
@@ -336,17 +336,17 @@ pub async fn fail_pending(
 }
 
 async fn tally(conn: &mut Conn, id: Id<TrackerExport>) -> Result<ExportTally, DbError> {
-    let own = item_table::table.filter(item_table::export_id.eq(Key(id)));
-    let counts: Vec<(String, i64)> =
+    let own = item_table::table.filter(item_table::export_id.eq(id));
+    let counts: Vec<(TrackerExportItemStatus, i64)> =
         own.group_by(item_table::status).select((item_table::status, diesel::dsl::count_star())).load(conn).await?;
     let mut tally = ExportTally::default();
     for (status, count) in counts {
-        match status.parse() {
-            Ok(TrackerExportItemStatus::Created) => tally.created = count,
-            Ok(TrackerExportItemStatus::Updated) => tally.updated = count,
-            Ok(TrackerExportItemStatus::SkippedUnchanged) => tally.skipped = count,
-            Ok(TrackerExportItemStatus::Failed) => tally.failed = count,
-            Ok(TrackerExportItemStatus::Pending) | Err(_) => {}
+        match status {
+            TrackerExportItemStatus::Created => tally.created = count,
+            TrackerExportItemStatus::Updated => tally.updated = count,
+            TrackerExportItemStatus::SkippedUnchanged => tally.skipped = count,
+            TrackerExportItemStatus::Failed => tally.failed = count,
+            TrackerExportItemStatus::Pending => {}
         }
     }
     Ok(tally)
@@ -361,22 +361,20 @@ pub async fn counted(conn: &mut Conn, id: Id<TrackerExport>) -> Result<Option<St
         table::skipped.eq(tally.skipped),
         table::failed.eq(tally.failed),
     );
-    diesel::update(table::table.find(Key(id))).set(counts).execute(conn).await?;
+    diesel::update(table::table.find(id)).set(counts).execute(conn).await?;
     find(conn, id).await
 }
 
 /// Begins an export that is QUEUED. Returns false if it is not.
 pub async fn begin(conn: &mut Conn, id: Id<TrackerExport>, now: Time) -> Result<bool, DbError> {
-    let queued =
-        table::table.filter(table::id.eq(Key(id))).filter(table::status.eq(TrackerExportStatus::Queued.to_string()));
-    let begun = (table::status.eq(TrackerExportStatus::Running.to_string()), table::started_at.eq(At(now)));
+    let queued = table::table.filter(table::id.eq(id)).filter(table::status.eq(TrackerExportStatus::Queued));
+    let begun = (table::status.eq(TrackerExportStatus::Running), table::started_at.eq(now));
     Ok(diesel::update(queued).set(begun).execute(conn).await? == 1)
 }
 
 /// Locks an export that is RUNNING for the rest of the transaction. Returns false if it is not.
 pub async fn hold_running(conn: &mut Conn, id: Id<TrackerExport>) -> Result<bool, DbError> {
-    let running =
-        table::table.filter(table::id.eq(Key(id))).filter(table::status.eq(TrackerExportStatus::Running.to_string()));
+    let running = table::table.filter(table::id.eq(id)).filter(table::status.eq(TrackerExportStatus::Running));
     // Changes nothing but locks the row, in a statement that both databases support.
     Ok(diesel::update(running).set(table::total.eq(table::total)).execute(conn).await? == 1)
 }
@@ -388,8 +386,8 @@ pub async fn set_waiting(
     waiting: Option<(Time, String)>,
 ) -> Result<(), DbError> {
     let (until, why) = waiting.unzip();
-    let waiting = (table::waiting_until.eq(until.map(At)), table::waiting_for.eq(why));
-    diesel::update(table::table.find(Key(id))).set(waiting).execute(conn).await?;
+    let waiting = (table::waiting_until.eq(until), table::waiting_for.eq(why));
+    diesel::update(table::table.find(id)).set(waiting).execute(conn).await?;
     Ok(())
 }
 
@@ -401,27 +399,27 @@ pub async fn end(
     error: Option<&str>,
     now: Time,
 ) -> Result<bool, DbError> {
-    let active = table::table.filter(table::id.eq(Key(id))).filter(table::status.eq_any(["QUEUED", "RUNNING"]));
+    let active = table::table.filter(table::id.eq(id)).filter(table::status.eq_any(ACTIVE));
     let ended = (
-        table::status.eq(status.to_string()),
+        table::status.eq(status),
         table::error.eq(error.map(str::to_owned)),
-        table::waiting_until.eq(None::<At>),
+        table::waiting_until.eq(None::<Time>),
         table::waiting_for.eq(None::<String>),
-        table::completed_at.eq(At(now)),
+        table::completed_at.eq(now),
     );
     Ok(diesel::update(active).set(ended).execute(conn).await? == 1)
 }
 
 /// Returns the ids of the stories of an export that failed or were not done.
 pub async fn undone(conn: &mut Conn, id: Id<TrackerExport>) -> Result<Vec<Uuid>, DbError> {
-    let statuses = [TrackerExportItemStatus::Pending, TrackerExportItemStatus::Failed].map(|one| one.to_string());
-    let own = item_table::table.filter(item_table::export_id.eq(Key(id))).filter(item_table::status.eq_any(statuses));
-    let found: Vec<Key<()>> = own.select(item_table::user_story_id).load(conn).await?;
-    Ok(found.into_iter().map(|id| id.0.uuid()).collect())
+    let statuses = [TrackerExportItemStatus::Pending, TrackerExportItemStatus::Failed];
+    let own = item_table::table.filter(item_table::export_id.eq(id)).filter(item_table::status.eq_any(statuses));
+    let found: Vec<Id<()>> = own.select(item_table::user_story_id).load(conn).await?;
+    Ok(found.into_iter().map(|id| id.uuid()).collect())
 }
 
 fn story_of(body: &str) -> Result<UserStory, DbError> {
-    match item_of(Kind::UserStory, body)? {
+    match item_of(ItemKind::UserStory, body)? {
         ProjectItem::UserStory(story) => Ok(story),
         ProjectItem::Requirement(_) => Err(DbError::Broken("a story is a requirement".to_owned())),
     }
@@ -430,9 +428,9 @@ fn story_of(body: &str) -> Result<UserStory, DbError> {
 /// The approved stories of a project, in the order of their codes.
 pub async fn approved_stories(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<UserStory>, DbError> {
     let own = items::table
-        .filter(items::project_id.eq(Key(project_id)))
-        .filter(items::kind.eq(Kind::UserStory.as_str()))
-        .filter(items::workflow_status.eq(WorkflowStatus::Approved.into_str()));
+        .filter(items::project_id.eq(project_id))
+        .filter(items::kind.eq(ItemKind::UserStory))
+        .filter(items::workflow_status.eq(WorkflowStatus::Approved));
     let bodies: Vec<String> = own.order(items::number.asc()).select(items::body).load(conn).await?;
     bodies.iter().map(|body| story_of(body)).collect()
 }
@@ -442,10 +440,10 @@ pub async fn stories(conn: &mut Conn, project_id: Id<ids::Project>, ids: &[Uuid]
     let mut found: Vec<(i64, String)> = Vec::with_capacity(ids.len());
     // Databases limit the parameters of a statement.
     for some in ids.chunks(500) {
-        let some: Vec<Key<()>> = some.iter().map(|id| Key(Id::from_uuid(*id))).collect();
+        let some: Vec<Id<()>> = some.iter().map(|id| Id::from_uuid(*id)).collect();
         let own = items::table
-            .filter(items::project_id.eq(Key(project_id)))
-            .filter(items::kind.eq(Kind::UserStory.as_str()))
+            .filter(items::project_id.eq(project_id))
+            .filter(items::kind.eq(ItemKind::UserStory))
             .filter(items::id.eq_any(some));
         let rows: Vec<(i64, String)> = own.select((items::number, items::body)).load(conn).await?;
         found.extend(rows);

@@ -59,13 +59,13 @@ pub async fn watch(state: Trackers) {
 async fn poll(state: &Trackers, project_id: Id<ids::Project>) -> Result<(), String> {
     let request: RequestId = Id::<()>::generate().to_string().into();
     let found = state.db.read(move |conn| Box::pin(destinations::store::find(conn, project_id))).await;
-    let Some(stored) = found.map_err(|error: DbError| error.to_string())? else { return Ok(()) };
+    let Some(stored) = found? else { return Ok(()) };
     let site = SiteOfProject { project_id, provider: stored.provider, site_id: stored.destination.site_id };
     let mut after = Uuid::nil();
     loop {
         let from = site.clone();
         let page = state.db.read(move |conn| Box::pin(async move { store::created(conn, &from, after).await })).await;
-        let page: Vec<StoryIssue> = page.map_err(|error: DbError| error.to_string())?;
+        let page: Vec<StoryIssue> = page?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.user_story_id;
         let ids: Vec<String> = page.iter().filter_map(|one| one.issue.as_ref()).map(|issue| issue.id.clone()).collect();

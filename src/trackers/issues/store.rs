@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::clients::trackers::{IssueReference, TrackerIssueState, TrackerProvider};
 use crate::db::schema::tracker_issues as table;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl};
 
 /// The most rows that are read at once.
 const PAGE: i64 = 50;
@@ -16,17 +16,17 @@ const PAGE: i64 = 50;
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = table)]
 struct Row {
-    user_story_id: Key<()>,
-    provider: String,
+    user_story_id: Id<()>,
+    provider: TrackerProvider,
     site_id: String,
-    project_id: Key<ids::Project>,
+    project_id: Id<ids::Project>,
     tracker_project_id: String,
     issue_id: Option<String>,
     issue_key: Option<String>,
     issue_url: Option<String>,
-    intended_at: At,
+    intended_at: Time,
     fingerprint: String,
-    state: Option<String>,
+    state: Option<TrackerIssueState>,
     is_gone: bool,
 }
 
@@ -54,46 +54,45 @@ pub struct StoryIssue {
 }
 
 impl StoryIssue {
-    fn of(row: Row) -> Result<Self, DbError> {
-        let state = row.state.as_deref().map(str::parse).transpose();
+    fn of(row: Row) -> Self {
         let issue = match (row.issue_id, row.issue_key, row.issue_url) {
             (Some(id), Some(key), Some(url)) => Some(IssueReference { id, key, url }),
             _ => None,
         };
-        Ok(Self {
-            user_story_id: row.user_story_id.0.uuid(),
+        Self {
+            user_story_id: row.user_story_id.uuid(),
             tracker_project_id: row.tracker_project_id,
             issue,
-            intended_at: row.intended_at.0,
+            intended_at: row.intended_at,
             fingerprint: row.fingerprint,
-            state: state.map_err(|_| DbError::Broken("an issue has an unknown state".to_owned()))?,
+            state: row.state,
             is_gone: row.is_gone,
-        })
+        }
     }
 }
 
 /// Returns the issues of some stories at a site.
 pub async fn of_stories(conn: &mut Conn, site: &SiteOfProject, stories: &[Uuid]) -> Result<Vec<StoryIssue>, DbError> {
-    let stories: Vec<Key<()>> = stories.iter().map(|id| Key(Id::from_uuid(*id))).collect();
+    let stories: Vec<Id<()>> = stories.iter().map(|id| Id::from_uuid(*id)).collect();
     let own = table::table
-        .filter(table::project_id.eq(Key(site.project_id)))
-        .filter(table::provider.eq(site.provider.to_string()))
+        .filter(table::project_id.eq(site.project_id))
+        .filter(table::provider.eq(site.provider))
         .filter(table::site_id.eq(site.site_id.clone()))
         .filter(table::user_story_id.eq_any(stories));
     let rows: Vec<Row> = own.select(Row::columns()).load(conn).await?;
-    rows.into_iter().map(StoryIssue::of).collect()
+    Ok(rows.into_iter().map(StoryIssue::of).collect())
 }
 
 /// Returns the created issues of a project at a site, in pages: those of stories after `after`, in the order of their ids.
 pub async fn created(conn: &mut Conn, site: &SiteOfProject, after: Uuid) -> Result<Vec<StoryIssue>, DbError> {
     let own = table::table
-        .filter(table::project_id.eq(Key(site.project_id)))
-        .filter(table::provider.eq(site.provider.to_string()))
+        .filter(table::project_id.eq(site.project_id))
+        .filter(table::provider.eq(site.provider))
         .filter(table::site_id.eq(site.site_id.clone()))
         .filter(table::issue_id.is_not_null())
-        .filter(table::user_story_id.gt(Key(Id::<()>::from_uuid(after))));
+        .filter(table::user_story_id.gt(Id::<()>::from_uuid(after)));
     let rows: Vec<Row> = own.order(table::user_story_id.asc()).limit(PAGE).select(Row::columns()).load(conn).await?;
-    rows.into_iter().map(StoryIssue::of).collect()
+    Ok(rows.into_iter().map(StoryIssue::of).collect())
 }
 
 /// Saves the intent to create the issues of stories, each with the fingerprint of what is sent. What was known of a former issue
@@ -107,15 +106,15 @@ pub async fn intend(
 ) -> Result<(), DbError> {
     for (story, fingerprint) in stories {
         let row = Row {
-            user_story_id: Key(Id::from_uuid(*story)),
-            provider: site.provider.to_string(),
+            user_story_id: Id::from_uuid(*story),
+            provider: site.provider,
             site_id: site.site_id.clone(),
-            project_id: Key(site.project_id),
+            project_id: site.project_id,
             tracker_project_id: tracker_project_id.to_owned(),
             issue_id: None,
             issue_key: None,
             issue_url: None,
-            intended_at: At(now),
+            intended_at: now,
             fingerprint: fingerprint.clone(),
             state: None,
             is_gone: false,
@@ -128,7 +127,7 @@ pub async fn intend(
 
 /// Forgets a story's issue, or the intent to create it.
 pub async fn forget(conn: &mut Conn, site: &SiteOfProject, story: Uuid) -> Result<(), DbError> {
-    let own = table::table.find((Key(Id::<()>::from_uuid(story)), site.provider.to_string(), site.site_id.clone()));
+    let own = table::table.find((Id::<()>::from_uuid(story), site.provider, site.site_id.clone()));
     diesel::delete(own).execute(conn).await?;
     Ok(())
 }
@@ -140,7 +139,7 @@ pub async fn confirm(
     story: Uuid,
     issue: &IssueReference,
 ) -> Result<(), DbError> {
-    let own = table::table.find((Key(Id::<()>::from_uuid(story)), site.provider.to_string(), site.site_id.clone()));
+    let own = table::table.find((Id::<()>::from_uuid(story), site.provider, site.site_id.clone()));
     let confirmed = (
         table::issue_id.eq(issue.id.clone()),
         table::issue_key.eq(issue.key.clone()),
@@ -158,7 +157,7 @@ pub async fn set_fingerprint(
     story: Uuid,
     fingerprint: &str,
 ) -> Result<(), DbError> {
-    let own = table::table.find((Key(Id::<()>::from_uuid(story)), site.provider.to_string(), site.site_id.clone()));
+    let own = table::table.find((Id::<()>::from_uuid(story), site.provider, site.site_id.clone()));
     diesel::update(own).set(table::fingerprint.eq(fingerprint.to_owned())).execute(conn).await?;
     Ok(())
 }
@@ -170,19 +169,19 @@ pub async fn see(
     story: Uuid,
     found: Option<(&IssueReference, TrackerIssueState)>,
 ) -> Result<(), DbError> {
-    let own = table::table.find((Key(Id::<()>::from_uuid(story)), site.provider.to_string(), site.site_id.clone()));
+    let own = table::table.find((Id::<()>::from_uuid(story), site.provider, site.site_id.clone()));
     match found {
         Some((issue, state)) => {
             let seen = (
                 table::issue_key.eq(issue.key.clone()),
                 table::issue_url.eq(issue.url.clone()),
-                table::state.eq(state.to_string()),
+                table::state.eq(state),
                 table::is_gone.eq(false),
             );
             diesel::update(own).set(seen).execute(conn).await?;
         }
         None => {
-            let gone = (table::state.eq(None::<String>), table::is_gone.eq(true));
+            let gone = (table::state.eq(None::<TrackerIssueState>), table::is_gone.eq(true));
             diesel::update(own).set(gone).execute(conn).await?;
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actors::time::{Clock, SystemClock};
 use colloquy::db::schema::login_codes;
-use colloquy::db::{At, DbError, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::ExpressionMethods;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -28,7 +28,7 @@ async fn exchange(server: &Server, code: &str) -> Answer {
 
 /// Ages all codes, so that they have just expired.
 async fn expire(server: &Server) {
-    let past = At(SystemClock.now() - Duration::from_secs(1));
+    let past = SystemClock.now() - Duration::from_secs(1);
     let db = server.db().await;
     let aged = db.write(move |conn| {
         Box::pin(async move {

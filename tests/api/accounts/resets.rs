@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use actors::time::Time;
 use colloquy::db::schema::reset_tokens;
-use colloquy::db::{At, DbError, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::json;
@@ -106,7 +106,7 @@ on_both! {
         let ada = server.user().await;
         let token = allowed(&server, &ada.email).await;
         server.db().await.write(|conn| Box::pin(async move {
-            let past = At(Time::from_millis(1_600_000_000_000).unwrap());
+            let past = Time::from_millis(1_600_000_000_000).unwrap();
             diesel::update(reset_tokens::table).set(reset_tokens::expires_at.eq(past)).execute(conn).await?;
             Ok::<_, DbError>(())
         })).await.unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::time::{Clock, SystemClock};
 use colloquy::db::schema::sessions;
-use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::json;
@@ -42,8 +42,8 @@ async fn rotated_ago(server: &Server, user: &User, seconds: u64) {
     let db = server.db().await;
     let aged = db.write(move |conn| {
         Box::pin(async move {
-            let own = sessions::table.filter(sessions::user_id.eq(Key(user_id)));
-            Ok::<_, DbError>(diesel::update(own).set(sessions::last_used_at.eq(At(then))).execute(conn).await?)
+            let own = sessions::table.filter(sessions::user_id.eq(user_id));
+            Ok::<_, DbError>(diesel::update(own).set(sessions::last_used_at.eq(then)).execute(conn).await?)
         })
     });
     assert_eq!(aged.await.unwrap(), 1);

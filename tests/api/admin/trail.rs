@@ -3,7 +3,7 @@
 use actors::ids::{self, Id};
 use colloquy::analysis::trail::seal::hash;
 use colloquy::db::schema::approval_events;
-use colloquy::db::{DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ on_both! {
         let tampered = db.write(move |conn| {
             Box::pin(async move {
                 let first = approval_events::table
-                    .filter(approval_events::project_id.eq(Key(project)))
+                    .filter(approval_events::project_id.eq(project))
                     .filter(approval_events::number.eq(1));
                 Ok::<_, DbError>(diesel::delete(first).execute(conn).await?)
             })

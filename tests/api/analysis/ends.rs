@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use actors::ids::{self, Id};
 use actors::run::Run;
 use colloquy::db::schema::{items, run_drafts, run_items, run_nodes, run_results, runs as run_rows};
-use colloquy::db::{DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::json;
 
@@ -34,7 +34,7 @@ impl Server {
         let db = self.db().await;
         let left = db.read(move |conn| {
             Box::pin(async move {
-                let of_run = Key(run);
+                let of_run = run;
                 let nodes = run_nodes::table.filter(run_nodes::run_id.eq(of_run)).count();
                 let nodes: i64 = nodes.get_result(conn).await?;
                 let found = run_items::table.filter(run_items::run_id.eq(of_run)).count();
@@ -42,7 +42,7 @@ impl Server {
                 let drafts = run_drafts::table.filter(run_drafts::run_id.eq(of_run)).count();
                 let drafts: i64 = drafts.get_result(conn).await?;
                 let results = run_results::table.filter(run_results::run_id.eq(of_run)).count();
-                let items = items::table.filter(items::project_id.eq(Key(project))).count();
+                let items = items::table.filter(items::project_id.eq(project)).count();
                 Ok::<_, DbError>(Left {
                     items: items.get_result(conn).await?,
                     results: results.get_result(conn).await?,
@@ -59,7 +59,7 @@ impl Server {
         let db = self.db().await;
         let found = db.read(move |conn| {
             Box::pin(async move {
-                Ok::<_, DbError>(run_rows::table.find(Key(run)).select(run_rows::taken_up).first(conn).await?)
+                Ok::<_, DbError>(run_rows::table.find(run).select(run_rows::taken_up).first(conn).await?)
             })
         });
         found.await.unwrap()
@@ -150,9 +150,9 @@ on_both! {
         db.write(move |conn| {
             Box::pin(async move {
                 let row = (
-                    items::id.eq(Key(in_the_way)),
-                    items::project_id.eq(Key(of)),
-                    items::run_id.eq(Key(by)),
+                    items::id.eq(in_the_way),
+                    items::project_id.eq(of),
+                    items::run_id.eq(by),
                     items::kind.eq("REQUIREMENT"),
                     items::number.eq(2),
                     items::text_key.eq("in the way"),
@@ -161,8 +161,8 @@ on_both! {
                     items::workflow_status.eq("NEEDS_REVIEW"),
                     items::search_text.eq(""),
                     items::body.eq("{}"),
-                    items::created_at.eq(colloquy::db::At(now)),
-                    items::updated_at.eq(colloquy::db::At(now)),
+                    items::created_at.eq(now),
+                    items::updated_at.eq(now),
                 );
                 diesel::insert_into(items::table).values(row).execute(conn).await?;
                 Ok::<_, DbError>(())
@@ -183,7 +183,7 @@ on_both! {
         }
         db.write(move |conn| {
             Box::pin(async move {
-                diesel::delete(items::table.find(Key(in_the_way))).execute(conn).await?;
+                diesel::delete(items::table.find(in_the_way)).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
         })

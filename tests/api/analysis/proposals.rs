@@ -10,7 +10,7 @@ use colloquy::analysis::items::model::WorkflowStatus;
 use colloquy::analysis::items::project_item::ProjectItem;
 use colloquy::analysis::items::store::change;
 use colloquy::db::schema::proposals;
-use colloquy::db::{DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -150,7 +150,7 @@ async fn drafts(server: &Server, run: &str) -> i64 {
     let db = server.db().await;
     let counted = db.read(move |conn| {
         Box::pin(async move {
-            let own = proposals::table.filter(proposals::run_id.eq(Key(run))).filter(proposals::status.eq("DRAFT"));
+            let own = proposals::table.filter(proposals::run_id.eq(run)).filter(proposals::status.eq("DRAFT"));
             Ok::<_, DbError>(own.count().get_result(conn).await?)
         })
     });

@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id};
 use colloquy::db::schema::members;
-use colloquy::db::{DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -160,7 +160,7 @@ on_both! {
         let db = world.server.db().await;
         let broken = db.write(move |conn| {
             Box::pin(async move {
-                let member = members::table.filter(members::user_id.eq(Key(user))).filter(members::project_id.eq(Key(of)));
+                let member = members::table.filter(members::user_id.eq(user)).filter(members::project_id.eq(of));
                 diesel::update(member).set(members::role.eq("EMPEROR")).execute(conn).await?;
                 Ok::<_, DbError>(())
             })

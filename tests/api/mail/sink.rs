@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use actors::time::Time;
 use colloquy::db::schema::jobs;
-use colloquy::db::{At, DbError, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::Value;
 
@@ -108,7 +109,7 @@ pub async fn unsent(server: &Server) -> Vec<(Option<String>, bool)> {
     let left = db.read(|conn| {
         Box::pin(async move {
             let left = jobs::table.filter(jobs::kind.eq("mail")).select((jobs::last_error, jobs::failed_at));
-            Ok::<Vec<(Option<String>, Option<At>)>, DbError>(left.load(conn).await?)
+            Ok::<Vec<(Option<String>, Option<Time>)>, DbError>(left.load(conn).await?)
         })
     });
     left.await.unwrap().into_iter().map(|(error, failed_at)| (error, failed_at.is_some())).collect()

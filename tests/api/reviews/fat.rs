@@ -1,8 +1,10 @@
 //! Projects whose items are as large as they could be made before their texts were bounded: what reads them is bounded, and the
 //! people of such a project are served.
 
+use actors::ids::Id;
+use actors::time::Time;
 use colloquy::db::schema::items;
-use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -31,8 +33,8 @@ async fn fatten(server: &Server, reviewed: &Reviewed) {
         let (story, criteria) = (story.clone(), criteria.clone());
         let written = db.write(move |conn| {
             Box::pin(async move {
-                let own = items::table.find(Key(actors::ids::Id::<()>::from_uuid(id)));
-                let (project_id, run_id, updated_at): (Key<actors::ids::Project>, Key<actors::run::Run>, At) =
+                let own = items::table.find(actors::ids::Id::<()>::from_uuid(id));
+                let (project_id, run_id, updated_at): (Id<actors::ids::Project>, Id<actors::run::Run>, Time) =
                     own.select((items::project_id, items::run_id, items::updated_at)).first(conn).await?;
                 for number in first..first + 20 {
                     let copy = actors::ids::Id::<()>::generate();
@@ -40,9 +42,9 @@ async fn fatten(server: &Server, reviewed: &Reviewed) {
                     body["id"] = json!(copy.uuid());
                     body["code"] = json!(format!("US-{:03}", number + 1000));
                     body["acceptanceCriteria"] = json!(criteria);
-                    let later = At(updated_at.0 + std::time::Duration::from_secs(60));
+                    let later = updated_at + std::time::Duration::from_secs(60);
                     let row = (
-                        (items::id.eq(Key(copy)), items::project_id.eq(project_id), items::run_id.eq(run_id)),
+                        (items::id.eq(copy), items::project_id.eq(project_id), items::run_id.eq(run_id)),
                         (items::kind.eq("USER_STORY"), items::number.eq(number + 1000)),
                         (items::text_key.eq(copy.to_string()), items::item_type.eq(""), items::priority.eq("MUST")),
                         (items::workflow_status.eq("NEEDS_REVIEW"), items::search_text.eq("fat")),

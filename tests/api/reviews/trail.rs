@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id};
 use colloquy::db::schema::{approval_events, approval_trails};
-use colloquy::db::{Conn, DbError, Key, RunQueryDsl};
+use colloquy::db::{Conn, DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
@@ -46,7 +46,7 @@ async fn sealed(server: &Server, project: Id<ids::Project>, number: i64) -> Seal
     let read = db.read(move |conn| {
         Box::pin(async move {
             let own = approval_events::table
-                .filter(approval_events::project_id.eq(Key(project)))
+                .filter(approval_events::project_id.eq(project))
                 .filter(approval_events::number.eq(number));
             Ok::<_, DbError>(own.select((approval_events::sealed, approval_events::hash)).first(conn).await?)
         })
@@ -57,7 +57,7 @@ async fn sealed(server: &Server, project: Id<ids::Project>, number: i64) -> Seal
 macro_rules! event {
     ($project:expr, $number:expr) => {
         approval_events::table
-            .filter(approval_events::project_id.eq(Key($project)))
+            .filter(approval_events::project_id.eq($project))
             .filter(approval_events::number.eq($number))
     };
 }
@@ -122,13 +122,13 @@ on_both! {
             async move {
                 diesel::insert_into(approval_events::table)
                     .values((
-                        approval_events::id.eq(Key(Id::<()>::generate())),
-                        approval_events::project_id.eq(Key(third_id)),
+                        approval_events::id.eq(Id::<()>::generate()),
+                        approval_events::project_id.eq(third_id),
                         approval_events::number.eq(7),
                         approval_events::target_type.eq("REQUIREMENT"),
-                        approval_events::target_id.eq(Key(Id::<()>::generate())),
+                        approval_events::target_id.eq(Id::<()>::generate()),
                         approval_events::action.eq("APPROVE"),
-                        approval_events::actor_id.eq(Key(Id::<ids::User>::generate())),
+                        approval_events::actor_id.eq(Id::<ids::User>::generate()),
                         approval_events::actor_salt.eq(""),
                         approval_events::sealed.eq(text),
                         approval_events::hash.eq(hash),
@@ -154,13 +154,13 @@ on_both! {
         for (from, to, by) in [(first, second, 100), (second, first, 0), (second, second, -100)] {
             tamper(world.server, move |conn| {
                 async move {
-                    let own = approval_events::table.filter(approval_events::project_id.eq(Key(from)));
+                    let own = approval_events::table.filter(approval_events::project_id.eq(from));
                     let these = match by {
                         -100 => own.filter(approval_events::number.gt(100)).filter(approval_events::number.lt(1000)),
                         _ => own.filter(approval_events::number.gt(0)).filter(approval_events::number.lt(100)),
                     };
                     diesel::update(these)
-                        .set((approval_events::project_id.eq(Key(to)), approval_events::number.eq(approval_events::number + by)))
+                        .set((approval_events::project_id.eq(to), approval_events::number.eq(approval_events::number + by)))
                         .execute(conn)
                         .await
                 }.boxed()
@@ -172,7 +172,7 @@ on_both! {
         tamper(world.server, move |conn| {
             async move {
                 let head = "f".repeat(64);
-                diesel::update(approval_trails::table.find(Key(id))).set(approval_trails::head.eq(head)).execute(conn).await
+                diesel::update(approval_trails::table.find(id)).set(approval_trails::head.eq(head)).execute(conn).await
             }.boxed()
         }).await;
         is_broken_at(&last, 6).await;

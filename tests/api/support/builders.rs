@@ -15,7 +15,7 @@ use colloquy::db::schema::{
     consents, dashboard_exports, events, jobs, members, participants, pending_tracker_connections, project_invitations,
     proposals, sessions, tracker_connections, users,
 };
-use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use colloquy::http::fields::Field;
 use colloquy::jobs::Job;
 use diesel::{ExpressionMethods, QueryDsl};
@@ -125,11 +125,11 @@ impl Server {
         let db = self.db().await;
         db.write(move |conn| {
             Box::pin(async move {
-                let all = project_invitations::table.filter(project_invitations::project_id.eq(Key(project)));
-                let kept: Vec<(Key<()>, At)> =
+                let all = project_invitations::table.filter(project_invitations::project_id.eq(project));
+                let kept: Vec<(Id<()>, Time)> =
                     all.select((project_invitations::id, project_invitations::expires_at)).load(conn).await?;
                 for (id, expires_at) in kept {
-                    let earlier = At(expires_at.0 - Duration::from_secs(seconds));
+                    let earlier = expires_at - Duration::from_secs(seconds);
                     let one = project_invitations::table.find(id);
                     diesel::update(one).set(project_invitations::expires_at.eq(earlier)).execute(conn).await?;
                 }
@@ -147,8 +147,8 @@ impl Server {
         db.write(move |conn| {
             Box::pin(async move {
                 let all =
-                    pending_tracker_connections::table.filter(pending_tracker_connections::project_id.eq(Key(project)));
-                let past = At(SystemClock.now() + Duration::from_secs(600) - by);
+                    pending_tracker_connections::table.filter(pending_tracker_connections::project_id.eq(project));
+                let past = SystemClock.now() + Duration::from_secs(600) - by;
                 diesel::update(all).set(pending_tracker_connections::expires_at.eq(past)).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
@@ -163,8 +163,8 @@ impl Server {
         let db = self.db().await;
         db.write(move |conn| {
             Box::pin(async move {
-                let until = At(SystemClock.now() + hold);
-                let own = tracker_connections::table.find(Key(project));
+                let until = SystemClock.now() + hold;
+                let own = tracker_connections::table.find(project);
                 diesel::update(own).set(tracker_connections::refreshing_until.eq(until)).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
@@ -179,8 +179,8 @@ impl Server {
         let db = self.db().await;
         db.write(move |conn| {
             Box::pin(async move {
-                let all = dashboard_exports::table.filter(dashboard_exports::project_id.eq(Key(project)));
-                let past = At(SystemClock.now() - Duration::from_secs(60));
+                let all = dashboard_exports::table.filter(dashboard_exports::project_id.eq(project));
+                let past = SystemClock.now() - Duration::from_secs(60);
                 diesel::update(all).set(dashboard_exports::expires_at.eq(past)).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
@@ -200,7 +200,7 @@ impl Server {
         left_at: Option<&str>,
     ) -> String {
         let (id, meeting) = (Id::<ids::Participant>::generate(), meeting_id.parse::<Id<()>>().unwrap());
-        let time = |text: Option<&str>| text.map(|text| At(Time::at(text.parse().unwrap())));
+        let time = |text: Option<&str>| text.map(|text| Time::at(text.parse().unwrap()));
         let (joined_at, left_at) = (time(joined_at), time(left_at));
         let (name, email) = (name.to_owned(), email.map(str::to_owned));
         let status = if left_at.is_some() {
@@ -214,9 +214,9 @@ impl Server {
         db.write(move |conn| {
             Box::pin(async move {
                 let row = (
-                    participants::id.eq(Key(id)),
-                    participants::meeting_id.eq(Key(meeting)),
-                    participants::user_id.eq(None::<Key<ids::User>>),
+                    participants::id.eq(id),
+                    participants::meeting_id.eq(meeting),
+                    participants::user_id.eq(None::<Id<ids::User>>),
                     participants::display_name.eq(name),
                     participants::email.eq(email),
                     participants::role.eq("PARTICIPANT"),
@@ -245,7 +245,7 @@ impl Server {
         let db = self.db().await;
         db.write(move |conn| {
             Box::pin(async move {
-                diesel::update(users::table.find(Key(id)))
+                diesel::update(users::table.find(id))
                     .set(users::password_hash.eq(None::<String>))
                     .execute(conn)
                     .await?;
@@ -263,8 +263,8 @@ impl Server {
         let db = self.db().await;
         db.write(move |conn| {
             Box::pin(async move {
-                diesel::update(sessions::table.filter(sessions::user_id.eq(Key(id))))
-                    .set(sessions::created_at.eq(At(begun)))
+                diesel::update(sessions::table.filter(sessions::user_id.eq(id)))
+                    .set(sessions::created_at.eq(begun))
                     .execute(conn)
                     .await?;
                 Ok::<_, DbError>(())
@@ -300,13 +300,13 @@ impl Server {
         let db = self.db().await;
         db.write(move |conn| {
             let row = (
-                jobs::id.eq(Key(Id::<Job>::generate())),
+                jobs::id.eq(Id::<Job>::generate()),
                 jobs::kind.eq(kind),
                 jobs::payload.eq(payload.to_string()),
                 jobs::request_id.eq("story"),
-                jobs::run_at.eq(At(now)),
+                jobs::run_at.eq(now),
                 jobs::attempts.eq(0),
-                jobs::created_at.eq(At(now)),
+                jobs::created_at.eq(now),
             );
             Box::pin(async move {
                 diesel::insert_into(jobs::table).values(row).execute(conn).await?;
@@ -324,7 +324,7 @@ impl Server {
         db.write(move |conn| {
             Box::pin(async move {
                 let of_kind = jobs::table.filter(jobs::kind.eq(kind));
-                diesel::update(of_kind).set(jobs::run_at.eq(At(now))).execute(conn).await?;
+                diesel::update(of_kind).set(jobs::run_at.eq(now)).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
         })
@@ -339,8 +339,8 @@ impl Server {
         let db = self.db().await;
         db.write(move |conn| {
             Box::pin(async move {
-                let own = members::table.filter(members::project_id.eq(Key(project)));
-                let own = own.filter(members::user_id.eq(Key(user)));
+                let own = members::table.filter(members::project_id.eq(project));
+                let own = own.filter(members::user_id.eq(user));
                 diesel::update(own).set(members::role.eq("OWNER")).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
@@ -355,7 +355,7 @@ impl Server {
         let db = self.db().await;
         db.write(move |conn| {
             Box::pin(async move {
-                let of_project = members::table.filter(members::project_id.eq(Key(project)));
+                let of_project = members::table.filter(members::project_id.eq(project));
                 diesel::update(of_project).set(members::role.eq("NOBODY")).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
@@ -370,7 +370,7 @@ impl Server {
         let db = self.db().await;
         db.write(move |conn| {
             Box::pin(async move {
-                let of_meeting = consents::table.filter(consents::meeting_id.eq(Key(meeting)));
+                let of_meeting = consents::table.filter(consents::meeting_id.eq(meeting));
                 diesel::update(of_meeting).set(consents::scopes.eq("RECORDING")).execute(conn).await?;
                 Ok::<_, DbError>(())
             })

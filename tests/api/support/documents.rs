@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id};
 use colloquy::db::schema::document_texts;
-use colloquy::db::{DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::Value;
 
@@ -86,9 +86,9 @@ impl User {
         let db = server.db().await;
         let changed = db.write(move |conn| {
             Box::pin(async move {
-                let read = document_texts::table.find(Key(read)).select(document_texts::source_text);
+                let read = document_texts::table.find(read).select(document_texts::source_text);
                 let read: String = read.first(conn).await?;
-                let own = document_texts::table.find(Key(own));
+                let own = document_texts::table.find(own);
                 diesel::update(own).set(document_texts::source_text.eq(read)).execute(conn).await?;
                 Ok::<_, DbError>(())
             })

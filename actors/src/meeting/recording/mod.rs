@@ -31,6 +31,7 @@ use super::consent::Digest;
 use crate::event_kind::EventKind;
 use crate::ids::{self, Id, User};
 use crate::time::Time;
+use crate::{sql_text, wire_enum};
 
 pub use collection::Recordings;
 pub use pauses::{Pause, Pauses};
@@ -71,6 +72,8 @@ pub enum RecordingBasis {
     /// It was recorded elsewhere: everyone who ever joined must have consented.
     Import,
 }
+
+sql_text! { RecordingBasis }
 
 /// The stage of a recording, with its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,28 +120,26 @@ pub struct RecordingContent {
     pub duration_ms: Option<u64>,
 }
 
-/// The status of a recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum RecordingStatus {
-    Active,
-    Stopped,
-    Finalizing,
-    Ready,
-    Failed,
-    Expired,
+wire_enum! {
+    /// The status of a recording.
+    pub enum RecordingStatus {
+        Active,
+        Stopped,
+        Finalizing,
+        Ready,
+        Failed,
+        Expired,
+    }
 }
-/// How a recording is uploaded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum UploadMode {
-    Chunked,
-    SingleFile,
+
+wire_enum! {
+    /// How a recording is uploaded.
+    pub enum UploadMode {
+        Chunked,
+        SingleFile,
+    }
 }
+
 /// Why a recording failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
@@ -155,6 +156,9 @@ pub enum FailureReason {
     /// What was stored was changed or lost.
     Damaged,
 }
+
+sql_text! { FailureReason }
+
 /// The media type of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
@@ -185,6 +189,8 @@ pub enum RecordingMimeType {
     #[strum(serialize = "video/mp4")]
     VideoMp4,
 }
+
+sql_text! { RecordingMimeType }
 
 /// Size and time limits of recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,6 +235,8 @@ pub enum RecordingWait {
     /// The end of retention itself.
     Expiry,
 }
+
+sql_text! { RecordingWait }
 
 /// The most chunks of a recording: 12 hours in chunks of two thirds of a second.
 pub const MOST_CHUNKS: u32 = 65_536;

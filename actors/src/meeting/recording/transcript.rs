@@ -1,31 +1,27 @@
 //! The transcript of a recording, as far as the meeting knows of it. The text itself is stored by the application.
 
-use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
-
 use super::super::command::Refusal;
 use super::super::state::Meeting;
 use super::{Recording, RecordingEvent, RecordingLimits, Stage};
 use crate::ids::{self, Id};
 use crate::live::Change;
 use crate::time::Time;
+use crate::wire_enum;
 
-/// The state of a recording's transcript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
-pub enum TranscriptStatus {
-    /// There is none, and none is being made.
-    #[default]
-    None,
-    Queued,
-    /// Made as soon as the model is installed.
-    WaitingForModel,
-    Processing,
-    Ready,
-    Failed,
+wire_enum! {
+    /// The state of a recording's transcript.
+    #[derive(Default)]
+    pub enum TranscriptStatus {
+        /// There is none, and none is being made.
+        #[default]
+        None,
+        Queued,
+        /// Made as soon as the model is installed.
+        WaitingForModel,
+        Processing,
+        Ready,
+        Failed,
+    }
 }
 
 impl Meeting {

@@ -4,21 +4,23 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, TextExpressionMethods};
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
-use super::{Facts, FoundKeys, Kind, item_of};
+use super::Facts;
+use super::FoundKeys;
+use super::item_of;
 use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::db::schema::{item_numbers, items};
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl, kept};
+use crate::db::{Conn, DbError, RunQueryDsl, kept};
 
 /// Stories that are read at once.
 const STORIES: i64 = 500;
 
 /// Assigns the next number of an item of this kind.
-pub async fn next_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: Kind) -> Result<i64, DbError> {
-    let first =
-        (item_numbers::project_id.eq(Key(project_id)), item_numbers::kind.eq(kind.as_str()), item_numbers::last.eq(1));
+pub async fn next_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: ItemKind) -> Result<i64, DbError> {
+    let first = (item_numbers::project_id.eq(project_id), item_numbers::kind.eq(kind), item_numbers::last.eq(1));
     Ok(diesel::insert_into(item_numbers::table)
         .values(first)
         .on_conflict((item_numbers::project_id, item_numbers::kind))
@@ -39,21 +41,21 @@ pub async fn insert(
     now: Time,
 ) -> Result<bool, DbError> {
     let facts = Facts::of(item);
-    let run_id: Key<Run> = Key(item.run_id());
+    let run_id: Id<Run> = item.run_id();
     let row = (
-        items::id.eq(Key(Id::<()>::from_uuid(facts.id))),
-        items::project_id.eq(Key(project_id)),
+        items::id.eq(Id::<()>::from_uuid(facts.id)),
+        items::project_id.eq(project_id),
         items::run_id.eq(run_id),
-        items::kind.eq(facts.kind.as_str()),
+        items::kind.eq(facts.kind),
         items::number.eq(number),
         items::text_key.eq(keys.text),
         items::item_type.eq(facts.item_type),
         items::priority.eq(facts.priority),
-        items::workflow_status.eq(item.workflow_status().into_str()),
+        items::workflow_status.eq(item.workflow_status()),
         items::search_text.eq(facts.search_text),
         items::body.eq(body(item)?),
-        items::created_at.eq(At(now)),
-        items::updated_at.eq(At(now)),
+        items::created_at.eq(now),
+        items::updated_at.eq(now),
         items::touched.eq(true),
         items::content_key.eq(keys.content),
     );
@@ -67,26 +69,24 @@ pub async fn find_to_change(
     project_id: Id<ids::Project>,
     id: Id<()>,
 ) -> Result<Option<ProjectItem>, DbError> {
-    let own = items::table.filter(items::id.eq(Key(id))).filter(items::project_id.eq(Key(project_id)));
+    let own = items::table.filter(items::id.eq(id)).filter(items::project_id.eq(project_id));
     // Changes nothing but locks the row, in a statement that both databases support.
     kept(diesel::update(own).set(items::number.eq(items::number))).execute(conn).await?;
-    let found: Option<(String, String)> = own.select((items::kind, items::body)).first(conn).await.optional()?;
-    let Some((kind, body)) = found else { return Ok(None) };
-    let kind = Kind::of(&kind).ok_or_else(|| DbError::Broken(format!("the item {id} is a {kind}")))?;
-    item_of(kind, &body).map(Some)
+    let found: Option<(ItemKind, String)> = own.select((items::kind, items::body)).first(conn).await.optional()?;
+    found.map(|(kind, body)| item_of(kind, &body)).transpose()
 }
 
 /// Stores an item as a person changed it, and with `keys` how the analysis found its new content.
 pub async fn update(conn: &mut Conn, item: &ProjectItem, keys: Option<FoundKeys>, now: Time) -> Result<(), DbError> {
     let facts = Facts::of(item);
-    let own = items::table.find(Key(Id::<()>::from_uuid(facts.id)));
+    let own = items::table.find(Id::<()>::from_uuid(facts.id));
     let columns = (
         items::item_type.eq(facts.item_type),
         items::priority.eq(facts.priority),
-        items::workflow_status.eq(item.workflow_status().into_str()),
+        items::workflow_status.eq(item.workflow_status()),
         items::search_text.eq(facts.search_text),
         items::body.eq(body(item)?),
-        items::updated_at.eq(At(now)),
+        items::updated_at.eq(now),
         items::touched.eq(true),
     );
     kept(diesel::update(own).set(columns)).execute(conn).await?;
@@ -99,8 +99,8 @@ pub async fn update(conn: &mut Conn, item: &ProjectItem, keys: Option<FoundKeys>
 
 /// Stores an item after a change of what it refers to, or rests on, which nobody made to the item itself.
 pub async fn follow(conn: &mut Conn, item: &ProjectItem, now: Time) -> Result<(), DbError> {
-    let own = items::table.find(Key(Id::<()>::from_uuid(item.id())));
-    let columns = (items::body.eq(body(item)?), items::updated_at.eq(At(now)));
+    let own = items::table.find(Id::<()>::from_uuid(item.id()));
+    let columns = (items::body.eq(body(item)?), items::updated_at.eq(now));
     kept(diesel::update(own).set(columns)).execute(conn).await?;
     Ok(())
 }
@@ -113,25 +113,24 @@ pub async fn approved_stories_naming(
     most: i64,
 ) -> Result<Vec<Id<()>>, DbError> {
     let approved = items::table
-        .filter(items::project_id.eq(Key(project_id)))
-        .filter(items::kind.eq(Kind::UserStory.as_str()))
-        .filter(items::workflow_status.eq(WorkflowStatus::Approved.into_str()));
+        .filter(items::project_id.eq(project_id))
+        .filter(items::kind.eq(ItemKind::UserStory))
+        .filter(items::workflow_status.eq(WorkflowStatus::Approved));
     if let [requirement] = requirements {
         let stories = approved.filter(items::body.like(format!("%{requirement}%")));
-        let found: Vec<Key<()>> = stories.order(items::id.asc()).limit(most).select(items::id).load(conn).await?;
-        return Ok(found.into_iter().map(|id| id.0).collect());
+        return Ok(stories.order(items::id.asc()).limit(most).select(items::id).load(conn).await?);
     }
     // Of many, the stories are searched here: once for all.
     let wanted: Vec<String> = requirements.iter().map(Uuid::to_string).collect();
     let (mut found, mut after) = (Vec::new(), Id::<()>::from_uuid(Uuid::nil()));
     loop {
-        let later = approved.filter(items::id.gt(Key(after)));
-        let page: Vec<(Key<()>, String)> =
+        let later = approved.filter(items::id.gt(after));
+        let page: Vec<(Id<()>, String)> =
             later.order(items::id.asc()).limit(STORIES).select((items::id, items::body)).load(conn).await?;
         let Some((last, _)) = page.last() else { return Ok(found) };
-        after = last.0;
+        after = *last;
         let naming = page.iter().filter(|(_, body)| wanted.iter().any(|id| body.contains(id.as_str())));
-        found.extend(naming.map(|(id, _)| id.0));
+        found.extend(naming.map(|(id, _)| id));
         if found.len() >= usize::try_from(most).unwrap_or(usize::MAX) {
             found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
             return Ok(found);

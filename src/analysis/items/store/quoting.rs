@@ -2,27 +2,27 @@
 
 use actors::ids::{self, Id};
 use actors::time::Time;
-use diesel::{ExpressionMethods, QueryDsl, Queryable, Selectable, TextExpressionMethods};
+use diesel::ExpressionMethods;
+use diesel::QueryDsl;
+use diesel::Queryable;
+use diesel::Selectable;
+use diesel::TextExpressionMethods;
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
-use super::Kind;
+use crate::db::Columns;
+use crate::db::Conn;
+use crate::db::DbError;
+use crate::db::RunQueryDsl;
 use crate::db::schema::items;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
 
 /// An item that quotes something.
 #[derive(Debug, Clone, Queryable, Selectable)]
 #[diesel(table_name = items)]
 pub struct QuotingItem {
-    pub id: Key<()>,
-    kind: String,
+    pub id: Id<()>,
+    pub kind: ItemKind,
     pub body: String,
-}
-
-impl QuotingItem {
-    #[must_use]
-    pub fn kind(&self) -> Option<Kind> {
-        Kind::of(&self.kind)
-    }
 }
 
 /// Returns some of a project's items that quote a recording: those with an id after `after`, in the order of their ids.
@@ -33,7 +33,7 @@ pub async fn quoting(
     after: Id<()>,
     most: i64,
 ) -> Result<Vec<QuotingItem>, DbError> {
-    let found = items::table.filter(items::project_id.eq(Key(project_id))).filter(items::id.gt(Key(after)));
+    let found = items::table.filter(items::project_id.eq(project_id)).filter(items::id.gt(after));
     let found = found.filter(items::body.like(format!("%{recording_id}%")));
     Ok(found.order(items::id.asc()).limit(most).select(QuotingItem::columns()).load(conn).await?)
 }
@@ -41,7 +41,7 @@ pub async fn quoting(
 /// Stores a new body of an item. Returns false if somebody else changed it.
 pub async fn change(conn: &mut Conn, was: QuotingItem, body: String, now: Time) -> Result<bool, DbError> {
     let unchanged = items::table.filter(items::id.eq(was.id)).filter(items::body.eq(was.body));
-    let changed = diesel::update(unchanged).set((items::body.eq(body), items::updated_at.eq(At(now))));
+    let changed = diesel::update(unchanged).set((items::body.eq(body), items::updated_at.eq(now)));
     Ok(changed.execute(conn).await? == 1)
 }
 

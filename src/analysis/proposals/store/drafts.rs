@@ -6,29 +6,37 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl};
+use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{DRAFT, ReferenceDraft, Row};
-use crate::analysis::items::model::ProposalTarget;
 use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus};
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals, run_supersedes};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, many};
 
 /// The drafts that a run made. An import to the dashboard of the run has its own.
 macro_rules! drafts_of {
     ($run_id:expr) => {
         proposals::table
-            .filter(proposals::run_id.eq(Key($run_id)))
+            .filter(proposals::run_id.eq($run_id))
             .filter(proposals::import_id.is_null())
             .filter(proposals::status.eq(DRAFT))
     };
 }
 
 #[derive(Debug, Clone, Insertable)]
+#[diesel(table_name = proposals)]
+struct DraftRow {
+    #[diesel(embed)]
+    row: Row,
+    status: &'static str,
+}
+
+#[derive(Debug, Clone, Insertable)]
 #[diesel(table_name = proposal_texts)]
 struct TextRow {
-    proposal_id: Key<Proposal>,
+    proposal_id: Id<Proposal>,
     before_body: Option<String>,
     after_body: Option<String>,
 }
@@ -69,27 +77,27 @@ pub struct ProposalDraft {
 pub async fn insert_drafts(
     conn: &mut Conn,
     drafter: Drafter,
-    target: ProposalTarget,
+    target: ItemKind,
     drafts: Vec<ProposalDraft>,
     now: Time,
 ) -> Result<(), DbError> {
     let (mut rows, mut texts) = (Vec::with_capacity(drafts.len()), Vec::with_capacity(drafts.len()));
     for draft in drafts {
-        rows.push(Row {
-            id: Key(draft.id),
-            project_id: Key(drafter.project_id),
-            run_id: Key(drafter.run_id),
-            item_id: Key(Id::from_uuid(draft.item_id)),
-            target_type: target.into_str().to_owned(),
-            kind: draft.kind.into_str().to_owned(),
-            status: DRAFT.to_owned(),
+        let row = Row {
+            id: draft.id,
+            project_id: drafter.project_id,
+            run_id: drafter.run_id,
+            item_id: Id::from_uuid(draft.item_id),
+            target_type: target,
+            kind: draft.kind,
             text_key: draft.text_key,
             content_key: draft.content_key,
             target_version: draft.target_version,
-            created_at: At(now),
-            import_id: drafter.import_id.map(|id| Key(Id::from_uuid(id))),
-        });
-        texts.push(TextRow { proposal_id: Key(draft.id), before_body: draft.before, after_body: draft.after });
+            created_at: now,
+            import_id: drafter.import_id.map(Id::from_uuid),
+        };
+        rows.push(DraftRow { row, status: DRAFT });
+        texts.push(TextRow { proposal_id: draft.id, before_body: draft.before, after_body: draft.after });
     }
     many!(conn, &rows, |some| diesel::insert_into(proposals::table).values(some));
     many!(conn, &texts, |some| diesel::insert_into(proposal_texts::table).values(some));
@@ -104,7 +112,7 @@ pub async fn insert_references(conn: &mut Conn, references: &[ReferenceDraft]) -
 
 /// Notes open proposals, which are superseded once the run is complete.
 pub async fn note_superseded(conn: &mut Conn, run_id: Id<Run>, superseded: &[Uuid]) -> Result<(), DbError> {
-    let row = |id: &Uuid| SupersededRow { run_id: Key(run_id), proposal_id: Key(Id::from_uuid(*id)) };
+    let row = |id: &Uuid| SupersededRow { run_id, proposal_id: Id::from_uuid(*id) };
     let rows: Vec<SupersededRow> = superseded.iter().map(row).collect();
     many!(conn, &rows, |some| diesel::insert_into(run_supersedes::table).values(some).on_conflict_do_nothing());
     Ok(())
@@ -113,23 +121,22 @@ pub async fn note_superseded(conn: &mut Conn, run_id: Id<Run>, superseded: &[Uui
 #[derive(Debug, Clone, Insertable)]
 #[diesel(table_name = run_supersedes)]
 struct SupersededRow {
-    run_id: Key<Run>,
-    proposal_id: Key<Proposal>,
+    run_id: Id<Run>,
+    proposal_id: Id<Proposal>,
 }
 
 /// Publishes the drafts of a run, in a fixed number of statements: it supersedes what it noted, and opens its own, but those
 /// that would add an item which was added meanwhile.
 pub async fn publish(conn: &mut Conn, project_id: Id<ids::Project>, run_id: Id<Run>) -> Result<(), DbError> {
-    let becomes = |status: ProposalStatus| proposals::status.eq(status.into_str());
-    let noted = || run_supersedes::table.filter(run_supersedes::run_id.eq(Key(run_id)));
+    let becomes = |status: ProposalStatus| proposals::status.eq(status);
+    let noted = || run_supersedes::table.filter(run_supersedes::run_id.eq(run_id));
     let open = proposals::table
         .filter(proposals::id.eq_any(noted().select(run_supersedes::proposal_id)))
-        .filter(proposals::status.eq(ProposalStatus::Open.into_str()));
+        .filter(proposals::status.eq(ProposalStatus::Open));
     diesel::update(open).set(becomes(ProposalStatus::Superseded)).execute(conn).await?;
     let own = || drafts_of!(run_id);
-    let added = items::table.filter(items::project_id.eq(Key(project_id))).select(items::id);
-    let outdated =
-        own().filter(proposals::kind.eq(ProposalKind::New.into_str())).filter(proposals::item_id.eq_any(added));
+    let added = items::table.filter(items::project_id.eq(project_id)).select(items::id);
+    let outdated = own().filter(proposals::kind.eq(ProposalKind::New)).filter(proposals::item_id.eq_any(added));
     diesel::update(outdated).set(becomes(ProposalStatus::Superseded)).execute(conn).await?;
     diesel::update(own()).set(becomes(ProposalStatus::Open)).execute(conn).await?;
     diesel::delete(noted()).execute(conn).await?;
@@ -138,14 +145,14 @@ pub async fn publish(conn: &mut Conn, project_id: Id<ids::Project>, run_id: Id<R
 
 /// Whether a run has drafts.
 pub async fn has_drafts(conn: &mut Conn, run_id: Id<Run>) -> Result<bool, DbError> {
-    let first: Option<Key<Proposal>> = drafts_of!(run_id).select(proposals::id).first(conn).await.optional()?;
+    let first: Option<Id<Proposal>> = drafts_of!(run_id).select(proposals::id).first(conn).await.optional()?;
     Ok(first.is_some())
 }
 
 /// Deletes a page of the drafts of a run, and what they would have superseded stays; returns how many.
 pub async fn forget_page(conn: &mut Conn, run_id: Id<Run>, most: i64) -> Result<usize, DbError> {
-    diesel::delete(run_supersedes::table.filter(run_supersedes::run_id.eq(Key(run_id)))).execute(conn).await?;
-    let page: Vec<Key<Proposal>> = drafts_of!(run_id).select(proposals::id).limit(most).load(conn).await?;
+    diesel::delete(run_supersedes::table.filter(run_supersedes::run_id.eq(run_id))).execute(conn).await?;
+    let page: Vec<Id<Proposal>> = drafts_of!(run_id).select(proposals::id).limit(most).load(conn).await?;
     let deleted = diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?;
     Ok(deleted)
 }
@@ -158,13 +165,13 @@ pub async fn prune_page(
     then: Time,
     most: i64,
 ) -> Result<usize, DbError> {
-    let is_superseded = proposals::status.eq(ProposalStatus::Superseded.into_str());
+    let is_superseded = proposals::status.eq(ProposalStatus::Superseded);
     let is_left = proposals::status.eq(DRAFT).and(proposals::import_id.is_not_null());
     let former = proposals::table
-        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::project_id.eq(project_id))
         .filter(is_superseded.or(is_left))
-        .filter(proposals::created_at.le(At(then)));
-    let page: Vec<Key<Proposal>> = former.select(proposals::id).limit(most).load(conn).await?;
+        .filter(proposals::created_at.le(then));
+    let page: Vec<Id<Proposal>> = former.select(proposals::id).limit(most).load(conn).await?;
     let deleted = diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?;
     Ok(deleted)
 }
@@ -172,45 +179,44 @@ pub async fn prune_page(
 /// Deletes a page of the drafts of an import; returns how many.
 pub async fn forget_page_of_import(conn: &mut Conn, import_id: Uuid, most: i64) -> Result<usize, DbError> {
     let own = proposals::table
-        .filter(proposals::import_id.eq(Key(Id::<()>::from_uuid(import_id))))
+        .filter(proposals::import_id.eq(Id::<()>::from_uuid(import_id)))
         .filter(proposals::status.eq(DRAFT));
-    let page: Vec<Key<Proposal>> = own.select(proposals::id).limit(most).load(conn).await?;
+    let page: Vec<Id<Proposal>> = own.select(proposals::id).limit(most).load(conn).await?;
     Ok(diesel::delete(proposals::table.filter(proposals::id.eq_any(page))).execute(conn).await?)
 }
 
 /// What is compared of two proposals of imports: the target, the item, the words, and whether it is NEW.
-type ProposedRow = (String, Key<()>, String, String);
+type ProposedRow = (ItemKind, Id<()>, String, ProposalKind);
 
 /// Publishes the drafts of an import: they become OPEN, and what earlier imports propose for the same items, or as NEW with the
 /// same words, is superseded. The caller holds the lock of the project's row.
 pub async fn publish_import(conn: &mut Conn, project_id: Id<ids::Project>, import_id: Uuid) -> Result<(), DbError> {
-    let import_id: Key<()> = Key(Id::from_uuid(import_id));
+    let import_id: Id<()> = Id::from_uuid(import_id);
     let own = || proposals::table.filter(proposals::import_id.eq(import_id)).filter(proposals::status.eq(DRAFT));
     let proposed = (proposals::target_type, proposals::item_id, proposals::text_key, proposals::kind);
     let drafts: Vec<ProposedRow> = own().select(proposed).load(conn).await?;
     let open = proposals::table
-        .filter(proposals::project_id.eq(Key(project_id)))
+        .filter(proposals::project_id.eq(project_id))
         .filter(proposals::import_id.is_not_null())
-        .filter(proposals::status.eq(ProposalStatus::Open.into_str()));
-    let open: Vec<(Key<Proposal>, ProposedRow)> = open.select((proposals::id, proposed)).load(conn).await?;
-    let is_new = |kind: &str| kind == ProposalKind::New.into_str();
-    let items: HashSet<Uuid> = drafts.iter().map(|(_, item, _, _)| item.0.uuid()).collect();
-    let texts: HashSet<(&str, &str)> = drafts
+        .filter(proposals::status.eq(ProposalStatus::Open));
+    let open: Vec<(Id<Proposal>, ProposedRow)> = open.select((proposals::id, proposed)).load(conn).await?;
+    let items: HashSet<Uuid> = drafts.iter().map(|(_, item, _, _)| item.uuid()).collect();
+    let texts: HashSet<(ItemKind, &str)> = drafts
         .iter()
-        .filter(|(_, _, _, kind)| is_new(kind))
-        .map(|(target, _, text, _)| (target.as_str(), text.as_str()))
+        .filter(|(.., kind)| *kind == ProposalKind::New)
+        .map(|(target, _, text, _)| (*target, text.as_str()))
         .collect();
-    let is_superseded = |(target, item, text, kind): &ProposedRow| match is_new(kind) {
-        true => texts.contains(&(target.as_str(), text.as_str())),
-        false => items.contains(&item.0.uuid()),
+    let is_superseded = |(target, item, text, kind): &ProposedRow| match kind {
+        ProposalKind::New => texts.contains(&(*target, text.as_str())),
+        ProposalKind::Changed | ProposalKind::Gone => items.contains(&item.uuid()),
     };
-    let superseded: Vec<Key<Proposal>> =
+    let superseded: Vec<Id<Proposal>> =
         open.iter().filter(|(_, proposed)| is_superseded(proposed)).map(|(id, _)| *id).collect();
     for some in superseded.chunks(AT_ONCE) {
         let some = proposals::table.filter(proposals::id.eq_any(some.to_vec()));
-        diesel::update(some).set(proposals::status.eq(ProposalStatus::Superseded.into_str())).execute(conn).await?;
+        diesel::update(some).set(proposals::status.eq(ProposalStatus::Superseded)).execute(conn).await?;
     }
-    diesel::update(own()).set(proposals::status.eq(ProposalStatus::Open.into_str())).execute(conn).await?;
+    diesel::update(own()).set(proposals::status.eq(ProposalStatus::Open)).execute(conn).await?;
     Ok(())
 }
 
@@ -230,30 +236,28 @@ pub struct PastProposal {
 pub async fn undecided_or_dismissed(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    target: ProposalTarget,
+    target: ItemKind,
     after: Id<Proposal>,
     most: i64,
 ) -> Result<Vec<PastProposal>, DbError> {
-    let wanted = [ProposalStatus::Open.into_str(), ProposalStatus::Dismissed.into_str()];
+    let wanted = [ProposalStatus::Open, ProposalStatus::Dismissed];
     let found = proposals::table
-        .filter(proposals::project_id.eq(Key(project_id)))
-        .filter(proposals::id.gt(Key(after)))
-        .filter(proposals::target_type.eq(target.into_str()))
+        .filter(proposals::project_id.eq(project_id))
+        .filter(proposals::id.gt(after))
+        .filter(proposals::target_type.eq(target))
         .filter(proposals::import_id.is_null())
         .filter(proposals::status.eq_any(wanted));
-    let rows: Vec<Row> = found.order(proposals::id.asc()).limit(most).select(Row::columns()).load(conn).await?;
-    let past = |row: Row| {
-        let kind = row.kind.parse().map_err(|_| DbError::Broken(format!("the proposal {:?} has no kind", row.id)))?;
-        Ok(PastProposal {
-            id: row.id.0,
-            item_id: row.item_id.0.uuid(),
-            kind,
-            is_open: row.status == ProposalStatus::Open.into_str(),
-            text_key: row.text_key,
-            content_key: row.content_key,
-        })
+    let rows: Vec<(Row, ProposalStatus)> =
+        found.order(proposals::id.asc()).limit(most).select((Row::columns(), proposals::status)).load(conn).await?;
+    let past = |(row, status): (Row, ProposalStatus)| PastProposal {
+        id: row.id,
+        item_id: row.item_id.uuid(),
+        kind: row.kind,
+        is_open: status == ProposalStatus::Open,
+        text_key: row.text_key,
+        content_key: row.content_key,
     };
-    rows.into_iter().map(past).collect()
+    Ok(rows.into_iter().map(past).collect())
 }
 
 /// Returns the items that some proposals would make of their targets, as bodies.
@@ -261,9 +265,6 @@ pub async fn after_bodies(
     conn: &mut Conn,
     ids: Vec<Id<Proposal>>,
 ) -> Result<Vec<(Id<Proposal>, Option<String>)>, DbError> {
-    let ids: Vec<Key<Proposal>> = ids.into_iter().map(Key).collect();
     let found = proposal_texts::table.filter(proposal_texts::proposal_id.eq_any(ids));
-    let found: Vec<(Key<Proposal>, Option<String>)> =
-        found.select((proposal_texts::proposal_id, proposal_texts::after_body)).load(conn).await?;
-    Ok(found.into_iter().map(|(id, body)| (id.0, body)).collect())
+    Ok(found.select((proposal_texts::proposal_id, proposal_texts::after_body)).load(conn).await?)
 }

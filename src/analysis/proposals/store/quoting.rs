@@ -2,16 +2,15 @@
 
 use actors::ids::{self, Id};
 use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, TextExpressionMethods};
+use pipeline::result::ItemKind;
 use uuid::Uuid;
 
-use crate::analysis::items::model::ProposalTarget;
-use crate::analysis::items::store::Kind;
 use crate::analysis::proposals::model::Proposal;
 use crate::db::schema::{proposal_texts, proposals};
-use crate::db::{Conn, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, DbError, RunQueryDsl};
 
 /// The id of a proposal, its target, and its texts.
-type QuotingRow = (Key<Proposal>, String, Option<String>, Option<String>);
+type QuotingRow = (Id<Proposal>, ItemKind, Option<String>, Option<String>);
 
 /// Returns some of a project's proposals that quote a recording: those with an id after `after`, in the order of their ids.
 /// Drafts are among them.
@@ -26,25 +25,21 @@ pub async fn quoting(
     let quotes = proposal_texts::before_body.like(pattern.clone()).or(proposal_texts::after_body.like(pattern));
     let found = proposals::table
         .inner_join(proposal_texts::table.on(proposal_texts::proposal_id.eq(proposals::id)))
-        .filter(proposals::project_id.eq(Key(project_id)))
-        .filter(proposals::id.gt(Key(after)))
+        .filter(proposals::project_id.eq(project_id))
+        .filter(proposals::id.gt(after))
         .filter(quotes)
         .order(proposals::id.asc())
         .limit(most)
         .select((proposals::id, proposals::target_type, proposal_texts::before_body, proposal_texts::after_body));
     let found: Vec<QuotingRow> = found.load(conn).await?;
-    let quoting = |(id, target, before, after): QuotingRow| {
-        let target: Result<ProposalTarget, _> = target.parse();
-        let target = target.map_err(|_| DbError::Broken(format!("the proposal {id:?} has no target")))?;
-        Ok(QuotingProposal { id: id.0, kind: target.into(), before, after })
-    };
-    found.into_iter().map(quoting).collect()
+    let quoting = |(id, kind, before, after): QuotingRow| QuotingProposal { id, kind, before, after };
+    Ok(found.into_iter().map(quoting).collect())
 }
 
 /// Replaces the texts of a proposal. Returns false if somebody else changed them.
 pub async fn replace(conn: &mut Conn, was: QuotingProposal, is: QuotingProposal) -> Result<bool, DbError> {
     let unchanged = proposal_texts::table
-        .find(Key(was.id))
+        .find(was.id)
         .filter(proposal_texts::before_body.is_null().or(proposal_texts::before_body.eq(was.before)))
         .filter(proposal_texts::after_body.is_null().or(proposal_texts::after_body.eq(was.after)));
     let texts = (proposal_texts::before_body.eq(is.before), proposal_texts::after_body.eq(is.after));
@@ -55,12 +50,12 @@ pub async fn replace(conn: &mut Conn, was: QuotingProposal, is: QuotingProposal)
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuotingProposal {
     pub id: Id<Proposal>,
-    pub kind: Kind,
+    pub kind: ItemKind,
     pub before: Option<String>,
     pub after: Option<String>,
 }
 
 pub async fn delete(conn: &mut Conn, id: Id<Proposal>) -> Result<(), DbError> {
-    diesel::delete(proposals::table.find(Key(id))).execute(conn).await?;
+    diesel::delete(proposals::table.find(id)).execute(conn).await?;
     Ok(())
 }

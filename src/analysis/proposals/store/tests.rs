@@ -10,7 +10,7 @@ use super::drafts::{forget_page, publish};
 use crate::db::schema::runs;
 use crate::db::sweep::PAGE;
 use crate::db::tests::{GROUND, on_both, rows_in, run};
-use crate::db::{Db, DbError, Key, RunQueryDsl};
+use crate::db::{Db, DbError, RunQueryDsl};
 
 /// As many as a run may have items.
 const MOST: i64 = 20_000;
@@ -37,9 +37,9 @@ async fn ground(db: &Db) -> (Id<ids::Project>, Id<Run>) {
     run(db, GROUND).await;
     let found = db.read(|conn| {
         Box::pin(async move {
-            let (project_id, run_id): (Key<ids::Project>, Key<Run>) =
+            let (project_id, run_id): (Id<ids::Project>, Id<Run>) =
                 runs::table.select((runs::project_id, runs::id)).first(conn).await?;
-            Ok::<_, DbError>((project_id.0, run_id.0))
+            Ok::<_, DbError>((project_id, run_id))
         })
     });
     plant(db, "OPEN").await;

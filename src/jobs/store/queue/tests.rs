@@ -16,7 +16,7 @@ use super::super::super::{Job, JobPayload, Turns, operator, store};
 use super::{DueJobs, DueQuery, HeldJob, KEYS};
 use crate::db::schema::jobs;
 use crate::db::tests::on_both;
-use crate::db::{At, Conn, Db, DbError, Key, RunQueryDsl};
+use crate::db::{Conn, Db, DbError, RunQueryDsl};
 
 #[derive(Serialize, Deserialize)]
 struct Read;
@@ -134,8 +134,8 @@ async fn of_thirty_thousand_waiting_jobs_a_look_and_a_claim_touch_those_they_nam
                         ("jobs_in_turn", plan!(conn, due!("mail", "", now, 2))),
                         ("jobs_in_turn", plan!(conn, due!("read", "b", now, 2))),
                         ("jobs_leased", plan!(conn, leased!().limit(500))),
-                        ("jobs_failed", plan!(conn, failed!(Id::generate()).limit(500))),
-                        ("PRIMARY KEY", plan!(conn, claimed!(Key(held.id)).select(jobs::id))),
+                        ("jobs_failed", plan!(conn, failed!(Id::<()>::generate()).limit(500))),
+                        ("PRIMARY KEY", plan!(conn, claimed!(held.id).select(jobs::id))),
                         ("PRIMARY KEY", plan!(conn, held!(held).select(jobs::id))),
                     ])
                 })
@@ -211,7 +211,7 @@ async fn rows(db: &Db) -> Vec<(i64, i64, bool, Option<String>)> {
     let rows = db.read(|conn| {
         Box::pin(async move {
             let rows = jobs::table.select((jobs::claims, jobs::attempts, jobs::lease_until, jobs::last_error));
-            let rows: Vec<(i64, i64, Option<At>, Option<String>)> = rows.load(conn).await?;
+            let rows: Vec<(i64, i64, Option<Time>, Option<String>)> = rows.load(conn).await?;
             Ok::<_, DbError>(rows)
         })
     });
@@ -332,8 +332,8 @@ async fn waits(db: &Db, ids: &[Id<Job>]) -> Vec<i64> {
         Box::pin(async move {
             let mut waits = Vec::new();
             for id in ids {
-                let at: At = jobs::table.find(Key(id)).select(jobs::run_at).first(conn).await?;
-                waits.push((at.0.millis() - noon().millis()) / 1000);
+                let at: Time = jobs::table.find(id).select(jobs::run_at).first(conn).await?;
+                waits.push((at.millis() - noon().millis()) / 1000);
             }
             Ok::<_, DbError>(waits)
         })

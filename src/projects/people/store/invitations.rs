@@ -7,24 +7,24 @@ use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::super::model::{InvitationToProject, State};
+use crate::access::role::ProjectRole;
 use crate::db::schema::project_invitations;
 use crate::db::sweep::Retention;
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl};
-use crate::projects::store::role_of;
+use crate::db::{Columns, Conn, DbError, RunQueryDsl};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = project_invitations)]
 struct InvitationRow {
-    id: Key<InvitationToProject>,
-    project_id: Key<ids::Project>,
+    id: Id<InvitationToProject>,
+    project_id: Id<ids::Project>,
     email: String,
-    role: String,
+    role: ProjectRole,
     token_hash: String,
-    invited_by_id: Key<User>,
-    created_at: At,
-    expires_at: At,
-    accepted_at: Option<At>,
-    revoked_at: Option<At>,
+    invited_by_id: Id<User>,
+    created_at: Time,
+    expires_at: Time,
+    accepted_at: Option<Time>,
+    revoked_at: Option<Time>,
 }
 
 impl TryFrom<InvitationRow> for InvitationToProject {
@@ -32,28 +32,27 @@ impl TryFrom<InvitationRow> for InvitationToProject {
     fn try_from(row: InvitationRow) -> Result<Self, DbError> {
         let state = match (row.accepted_at, row.revoked_at) {
             (None, None) => State::Open,
-            (Some(at), None) => State::Accepted { at: at.0 },
-            (None, Some(at)) => State::Revoked { at: at.0 },
+            (Some(at), None) => State::Accepted { at },
+            (None, Some(at)) => State::Revoked { at },
             (Some(_), Some(_)) => {
                 return Err(DbError::Broken(format!("the invitation {:?} was accepted and revoked", row.id)));
             }
         };
         Ok(Self {
-            id: row.id.0,
-            project_id: row.project_id.0,
+            id: row.id,
+            project_id: row.project_id,
             email: row.email,
-            role: role_of(&row.role)?,
-            invited_by_id: row.invited_by_id.0,
-            created_at: row.created_at.0,
-            expires_at: row.expires_at.0,
+            role: row.role,
+            invited_by_id: row.invited_by_id,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
             state,
         })
     }
 }
 
 pub async fn find(conn: &mut Conn, id: Id<InvitationToProject>) -> Result<Option<InvitationToProject>, DbError> {
-    let found =
-        project_invitations::table.find(Key(id)).select(InvitationRow::columns()).first(conn).await.optional()?;
+    let found = project_invitations::table.find(id).select(InvitationRow::columns()).first(conn).await.optional()?;
     found.map(|row: InvitationRow| row.try_into()).transpose()
 }
 
@@ -74,7 +73,7 @@ pub async fn open(
     email: &str,
 ) -> Result<Option<InvitationToProject>, DbError> {
     let found = project_invitations::table
-        .filter(project_invitations::project_id.eq(Key(project_id)))
+        .filter(project_invitations::project_id.eq(project_id))
         .filter(project_invitations::email.eq(email))
         .filter(project_invitations::accepted_at.is_null())
         .filter(project_invitations::revoked_at.is_null())
@@ -88,18 +87,18 @@ pub async fn open(
 pub async fn insert(conn: &mut Conn, invitation: &InvitationToProject, token_hash: String) -> Result<(), DbError> {
     let (accepted_at, revoked_at) = match invitation.state {
         State::Open => (None, None),
-        State::Accepted { at } => (Some(At(at)), None),
-        State::Revoked { at } => (None, Some(At(at))),
+        State::Accepted { at } => (Some(at), None),
+        State::Revoked { at } => (None, Some(at)),
     };
     let row = InvitationRow {
-        id: Key(invitation.id),
-        project_id: Key(invitation.project_id),
+        id: invitation.id,
+        project_id: invitation.project_id,
         email: invitation.email.clone(),
-        role: invitation.role.into_str().to_owned(),
+        role: invitation.role,
         token_hash,
-        invited_by_id: Key(invitation.invited_by_id),
-        created_at: At(invitation.created_at),
-        expires_at: At(invitation.expires_at),
+        invited_by_id: invitation.invited_by_id,
+        created_at: invitation.created_at,
+        expires_at: invitation.expires_at,
         accepted_at,
         revoked_at,
     };
@@ -108,19 +107,19 @@ pub async fn insert(conn: &mut Conn, invitation: &InvitationToProject, token_has
 }
 
 pub async fn accept(conn: &mut Conn, id: Id<InvitationToProject>, now: Time) -> Result<(), DbError> {
-    let accepted = project_invitations::accepted_at.eq(Some(At(now)));
-    diesel::update(project_invitations::table.find(Key(id))).set(accepted).execute(conn).await?;
+    let accepted = project_invitations::accepted_at.eq(Some(now));
+    diesel::update(project_invitations::table.find(id)).set(accepted).execute(conn).await?;
     Ok(())
 }
 
 /// Revokes the open invitation of an address.
 pub async fn revoke(conn: &mut Conn, project_id: Id<ids::Project>, email: &str, now: Time) -> Result<(), DbError> {
     diesel::update(project_invitations::table)
-        .filter(project_invitations::project_id.eq(Key(project_id)))
+        .filter(project_invitations::project_id.eq(project_id))
         .filter(project_invitations::email.eq(email.to_owned()))
         .filter(project_invitations::accepted_at.is_null())
         .filter(project_invitations::revoked_at.is_null())
-        .set(project_invitations::revoked_at.eq(Some(At(now))))
+        .set(project_invitations::revoked_at.eq(Some(now)))
         .execute(conn)
         .await?;
     Ok(())

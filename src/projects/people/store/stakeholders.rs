@@ -15,7 +15,7 @@ use super::super::bodies::StakeholderFilter;
 use super::super::model::{Stakeholder, StakeholderOrigin};
 use crate::access::role::ProjectRole;
 use crate::db::schema::{meetings, members, participants, review_invitations, sessions, users};
-use crate::db::{At, Conn, DbError, Key, RunQueryDsl, contains, is_found, page_of};
+use crate::db::{Conn, DbError, RunQueryDsl, contains, is_found, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::http::page::PageQuery;
@@ -53,7 +53,7 @@ pub async fn list(
     Ok(page.list(found, total, |one| one.id.uuid()))
 }
 
-type MemberRow = (Key<Stakeholder>, Key<User>, String, String);
+type MemberRow = (Id<Stakeholder>, Id<User>, String, String);
 
 /// Members with the role STAKEHOLDER. They were last seen when one of their sessions was last used.
 async fn with_role(
@@ -64,35 +64,35 @@ async fn with_role(
 ) -> Result<(Vec<Stakeholder>, i64), DbError> {
     let listed = members::table
         .inner_join(users::table.on(users::id.eq(members::user_id)))
-        .filter(members::project_id.eq(Key(project_id)))
-        .filter(members::role.eq(ProjectRole::Stakeholder.into_str()))
+        .filter(members::project_id.eq(project_id))
+        .filter(members::role.eq(ProjectRole::Stakeholder))
         .filter(is_found(filter.search.as_ref(), |pattern| {
             contains(users::full_name, pattern).or(contains(users::email, pattern))
         }));
     let (rows, total): (Vec<MemberRow>, _) =
         page_of!(conn, page, listed, members::id, (members::id, members::user_id, users::full_name, users::email));
-    let shown: Vec<Key<User>> = rows.iter().map(|(_, user_id, ..)| *user_id).collect();
-    let seen: Vec<(Key<User>, Option<At>)> = sessions::table
+    let shown: Vec<Id<User>> = rows.iter().map(|(_, user_id, ..)| *user_id).collect();
+    let seen: Vec<(Id<User>, Option<Time>)> = sessions::table
         .filter(sessions::user_id.eq_any(&shown))
         .group_by(sessions::user_id)
         .select((sessions::user_id, diesel::dsl::max(sessions::last_used_at)))
         .load(conn)
         .await?;
-    let seen: HashMap<Id<User>, Time> = seen.into_iter().filter_map(|(user, at)| Some((user.0, at?.0))).collect();
+    let seen: HashMap<Id<User>, Time> = seen.into_iter().filter_map(|(user, at)| Some((user, at?))).collect();
     let stakeholder = |(id, user_id, full_name, email): MemberRow| Stakeholder {
-        id: id.0,
+        id,
         full_name,
         email: Some(email),
         organisation: None,
-        user_id: Some(user_id.0),
+        user_id: Some(user_id),
         origin: StakeholderOrigin::Member,
-        last_seen_at: seen.get(&user_id.0).copied(),
+        last_seen_at: seen.get(&user_id).copied(),
     };
     Ok((rows.into_iter().map(stakeholder).collect(), total))
 }
 
 /// Id, name, address, organisation, and when the access was last used.
-type ReviewerRow = (Key<Stakeholder>, Option<String>, String, Option<String>, Option<At>);
+type ReviewerRow = (Id<Stakeholder>, Option<String>, String, Option<String>, Option<Time>);
 
 diesel::alias!(review_invitations as first_accepted: FirstAccepted);
 
@@ -106,7 +106,7 @@ async fn reviewers(
 ) -> Result<(Vec<Stakeholder>, i64), DbError> {
     use review_invitations as r;
     let listed = r::table
-        .filter(r::project_id.eq(Key(project_id)))
+        .filter(r::project_id.eq(project_id))
         .filter(r::accepted_at.is_not_null())
         .filter(r::revoked_at.is_null())
         .filter(is_found(filter.search.as_ref(), |pattern| {
@@ -115,7 +115,7 @@ async fn reviewers(
         }))
         .filter(not(exists(
             first_accepted
-                .filter(first_accepted.field(r::project_id).eq(Key(project_id)))
+                .filter(first_accepted.field(r::project_id).eq(project_id))
                 .filter(first_accepted.field(r::accepted_at).is_not_null())
                 .filter(first_accepted.field(r::revoked_at).is_null())
                 .filter(first_accepted.field(r::email).eq(r::email))
@@ -124,24 +124,24 @@ async fn reviewers(
         .filter(not(exists(
             members::table
                 .inner_join(users::table.on(users::id.eq(members::user_id)))
-                .filter(members::project_id.eq(Key(project_id)))
+                .filter(members::project_id.eq(project_id))
                 .filter(users::email.eq(r::email)),
         )));
     let columns = (r::id, r::full_name, r::email, r::organisation, r::last_seen_at);
     let (rows, total): (Vec<ReviewerRow>, _) = page_of!(conn, page, listed, r::id, columns);
     let shown: Vec<String> = rows.iter().map(|(_, _, email, ..)| email.clone()).collect();
-    let seen: Vec<(String, Option<At>)> = r::table
-        .filter(r::project_id.eq(Key(project_id)))
+    let seen: Vec<(String, Option<Time>)> = r::table
+        .filter(r::project_id.eq(project_id))
         .filter(r::email.eq_any(&shown))
         .group_by(r::email)
         .select((r::email, diesel::dsl::max(r::last_seen_at)))
         .load(conn)
         .await?;
-    let seen: HashMap<String, Time> = seen.into_iter().filter_map(|(email, at)| Some((email, at?.0))).collect();
+    let seen: HashMap<String, Time> = seen.into_iter().filter_map(|(email, at)| Some((email, at?))).collect();
     let stakeholder = |(id, full_name, email, organisation, last_seen_at): ReviewerRow| Stakeholder {
-        id: id.0,
+        id,
         full_name: full_name.unwrap_or_else(|| email.split('@').next().unwrap_or_default().to_owned()),
-        last_seen_at: seen.get(&email).copied().or(last_seen_at.map(|at| at.0)),
+        last_seen_at: seen.get(&email).copied().or(last_seen_at),
         email: Some(email),
         organisation,
         user_id: None,
@@ -151,7 +151,7 @@ async fn reviewers(
 }
 
 /// Id, name, address, and when the participant last joined and left.
-type GuestRow = (Key<Stakeholder>, String, Option<String>, Option<At>, Option<At>);
+type GuestRow = (Id<Stakeholder>, String, Option<String>, Option<Time>, Option<Time>);
 
 diesel::alias!(participants as earlier: Earlier, meetings as of_earlier: OfEarlier);
 
@@ -165,7 +165,7 @@ async fn guests(
 ) -> Result<(Vec<Stakeholder>, i64), DbError> {
     let listed = participants::table
         .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
-        .filter(meetings::project_id.eq(Key(project_id)))
+        .filter(meetings::project_id.eq(project_id))
         .filter(participants::user_id.is_null())
         .filter(is_found(filter.search.as_ref(), |pattern| {
             let by_email = contains(participants::email.assume_not_null(), pattern);
@@ -174,7 +174,7 @@ async fn guests(
         .filter(not(exists(
             earlier
                 .inner_join(of_earlier.on(of_earlier.field(meetings::id).eq(earlier.field(participants::meeting_id))))
-                .filter(of_earlier.field(meetings::project_id).eq(Key(project_id)))
+                .filter(of_earlier.field(meetings::project_id).eq(project_id))
                 .filter(earlier.field(participants::user_id).is_null())
                 .filter(earlier.field(participants::email).eq(participants::email))
                 .filter(earlier.field(participants::id).lt(participants::id)),
@@ -182,12 +182,12 @@ async fn guests(
         .filter(not(exists(
             members::table
                 .inner_join(users::table.on(users::id.eq(members::user_id)))
-                .filter(members::project_id.eq(Key(project_id)))
+                .filter(members::project_id.eq(project_id))
                 .filter(users::email.nullable().eq(participants::email)),
         )))
         .filter(not(exists(
             review_invitations::table
-                .filter(review_invitations::project_id.eq(Key(project_id)))
+                .filter(review_invitations::project_id.eq(project_id))
                 .filter(review_invitations::accepted_at.is_not_null())
                 .filter(review_invitations::revoked_at.is_null())
                 .filter(review_invitations::email.nullable().eq(participants::email)),
@@ -204,9 +204,9 @@ async fn guests(
     let seen = last_seen(conn, project_id, &shown).await?;
     let stakeholder = |(id, full_name, email, joined_at, left_at): GuestRow| {
         let elsewhere = email.as_ref().and_then(|email| seen.get(email)).copied();
-        let here = [joined_at, left_at].into_iter().flatten().map(|at| at.0);
+        let here = [joined_at, left_at].into_iter().flatten();
         Stakeholder {
-            id: id.0,
+            id,
             full_name,
             last_seen_at: here.chain(elsewhere).max(),
             email,
@@ -224,9 +224,9 @@ async fn last_seen(
     project_id: Id<ids::Project>,
     emails: &[String],
 ) -> Result<HashMap<String, Time>, DbError> {
-    let rows: Vec<(Option<String>, Option<At>, Option<At>)> = participants::table
+    let rows: Vec<(Option<String>, Option<Time>, Option<Time>)> = participants::table
         .inner_join(meetings::table.on(meetings::id.eq(participants::meeting_id)))
-        .filter(meetings::project_id.eq(Key(project_id)))
+        .filter(meetings::project_id.eq(project_id))
         .filter(participants::user_id.is_null())
         .filter(participants::email.eq_any(emails))
         .group_by(participants::email)
@@ -237,8 +237,8 @@ async fn last_seen(
         ))
         .load(conn)
         .await?;
-    let seen = rows.into_iter().filter_map(|(email, joined_at, left_at)| {
-        Some((email?, joined_at.into_iter().chain(left_at).map(|at| at.0).max()?))
-    });
+    let seen = rows
+        .into_iter()
+        .filter_map(|(email, joined_at, left_at)| Some((email?, joined_at.into_iter().chain(left_at).max()?)));
     Ok(seen.collect())
 }

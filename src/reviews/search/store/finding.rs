@@ -8,7 +8,7 @@ use diesel::{ExpressionMethods, QueryDsl, QueryableByName};
 
 use super::scope;
 use crate::db::schema::search_words;
-use crate::db::{Conn, DbError, Key, RunQueryDsl, Uuid as SqlUuid, each};
+use crate::db::{Conn, DbError, RunQueryDsl, Uuid as SqlUuid, each};
 use crate::reviews::search::model::{SearchKind, SearchTerm};
 use crate::reviews::search::spelling::{ABOVE_ALL, WordRange};
 
@@ -39,7 +39,7 @@ pub async fn known(
         return Ok(HashSet::new());
     }
     let known = search_words::table
-        .filter(search_words::project_id.eq(Key(project_id)))
+        .filter(search_words::project_id.eq(project_id))
         .filter(search_words::word.eq_any(words))
         .select(search_words::word);
     Ok(known.load::<String>(conn).await?.into_iter().collect())
@@ -59,7 +59,7 @@ pub async fn words_in(
     most: i64,
 ) -> Result<Vec<String>, DbError> {
     let listed = search_words::table
-        .filter(search_words::project_id.eq(Key(project_id)))
+        .filter(search_words::project_id.eq(project_id))
         .filter(search_words::word.ge(range.from.clone()))
         .filter(search_words::word.lt(range.to.clone()))
         .order(search_words::word.asc())
@@ -107,9 +107,9 @@ pub async fn find(conn: &mut Conn, query: &PassageQuery) -> Result<Vec<FoundPass
     // SQLite numbers them as they occur in the text.
     let select = diesel::sql_query(sql)
         .bind::<Text, _>(words)
-        .bind::<SqlUuid, _>(Key(query.project_id))
+        .bind::<SqlUuid, _>(query.project_id)
         .bind::<Bool, _>(query.hears_all)
-        .bind::<SqlUuid, _>(Key(query.caller))
+        .bind::<SqlUuid, _>(query.caller)
         .bind::<Text, _>(query.code.clone())
         .bind::<BigInt, _>(query.limit);
     Ok(each!(conn, load, select)?)

@@ -8,7 +8,7 @@ use diesel::upsert::excluded;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use crate::db::schema::{search_pending, search_retries};
-use crate::db::{At, Columns, Conn, DbError, Key, RunQueryDsl, many};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, many};
 
 /// The pause after the first failure. It is four times as long after each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
@@ -22,7 +22,7 @@ const RETRIES: i64 = 100;
 pub struct PendingNote {
     pub id: i64,
     pub kind: String,
-    pub source_id: Key<()>,
+    pub source_id: Id<()>,
 }
 
 /// A document, a recording or an item, by the kind that its notes have.
@@ -42,24 +42,24 @@ pub struct PendingWork {
 
 /// Looks what is to be done after the turn of a project: the next one has its turn, and after the last one the first.
 pub async fn next(conn: &mut Conn, after: Id<ids::Project>, now: Time) -> Result<PendingWork, DbError> {
-    let due: Option<Key<()>> = search_retries::table
-        .filter(search_retries::due_at.le(At(now)))
+    let due: Option<Id<()>> = search_retries::table
+        .filter(search_retries::due_at.le(now))
         .select(search_retries::source_id)
         .first(conn)
         .await
         .optional()?;
     let projects = search_pending::table.select(search_pending::project_id).order(search_pending::project_id.asc());
-    let later = projects.filter(search_pending::project_id.gt(Key(after)));
-    let mut next: Option<Key<ids::Project>> = later.first(conn).await.optional()?;
+    let later = projects.filter(search_pending::project_id.gt(after));
+    let mut next: Option<Id<ids::Project>> = later.first(conn).await.optional()?;
     if next.is_none() {
         next = projects.first(conn).await.optional()?;
     }
-    Ok(PendingWork { is_retry_due: due.is_some(), project_id: next.map(|key| key.0) })
+    Ok(PendingWork { is_retry_due: due.is_some(), project_id: next })
 }
 
 /// The oldest notes of a project.
 pub async fn notes(conn: &mut Conn, project_id: Id<ids::Project>, most: i64) -> Result<Vec<PendingNote>, DbError> {
-    let own = search_pending::table.filter(search_pending::project_id.eq(Key(project_id)));
+    let own = search_pending::table.filter(search_pending::project_id.eq(project_id));
     let oldest = own.order(search_pending::id.asc()).limit(most);
     Ok(oldest.select(PendingNote::columns()).load(conn).await?)
 }
@@ -67,7 +67,6 @@ pub async fn notes(conn: &mut Conn, project_id: Id<ids::Project>, most: i64) -> 
 /// Deletes the notes of sources that are indexed, and what is known of earlier failures.
 pub async fn settle(conn: &mut Conn, sources: Vec<Id<()>>, notes: Vec<i64>) -> Result<(), DbError> {
     diesel::delete(search_pending::table.filter(search_pending::id.eq_any(notes))).execute(conn).await?;
-    let sources: Vec<Key<()>> = sources.into_iter().map(Key).collect();
     diesel::delete(search_retries::table.filter(search_retries::source_id.eq_any(sources))).execute(conn).await?;
     Ok(())
 }
@@ -85,16 +84,16 @@ pub struct FailedSource {
 pub async fn put_off(conn: &mut Conn, failed: FailedSource) -> Result<(i64, Duration), DbError> {
     let FailedSource { project_id, source: PendingSource { kind, id }, notes, at } = failed;
     let before: Option<i64> =
-        search_retries::table.find(Key(id)).select(search_retries::failures).first(conn).await.optional()?;
+        search_retries::table.find(id).select(search_retries::failures).first(conn).await.optional()?;
     let failures = before.unwrap_or_default().saturating_add(1);
     let pause = pause(failures);
     diesel::insert_into(search_retries::table)
         .values((
-            search_retries::source_id.eq(Key(id)),
+            search_retries::source_id.eq(id),
             search_retries::kind.eq(kind),
-            search_retries::project_id.eq(Key(project_id)),
+            search_retries::project_id.eq(project_id),
             search_retries::failures.eq(failures),
-            search_retries::due_at.eq(Some(At(at + pause))),
+            search_retries::due_at.eq(Some(at + pause)),
         ))
         .on_conflict(search_retries::source_id)
         .do_update()
@@ -115,10 +114,10 @@ fn pause(failures: i64) -> Duration {
 
 /// Notes those again that failed and are due.
 pub async fn note_due(conn: &mut Conn, now: Time) -> Result<(), DbError> {
-    let due = search_retries::table.filter(search_retries::due_at.le(At(now))).order(search_retries::due_at.asc());
+    let due = search_retries::table.filter(search_retries::due_at.le(now)).order(search_retries::due_at.asc());
     let due = due.select((search_retries::source_id, search_retries::kind, search_retries::project_id)).limit(RETRIES);
-    let due: Vec<(Key<()>, String, Key<ids::Project>)> = due.load(conn).await?;
-    let sources: Vec<Key<()>> = due.iter().map(|(source_id, ..)| *source_id).collect();
+    let due: Vec<(Id<()>, String, Id<ids::Project>)> = due.load(conn).await?;
+    let sources: Vec<Id<()>> = due.iter().map(|(source_id, ..)| *source_id).collect();
     let notes: Vec<_> = due
         .into_iter()
         .map(|(source_id, kind, project_id)| {
@@ -131,7 +130,7 @@ pub async fn note_due(conn: &mut Conn, now: Time) -> Result<(), DbError> {
         .collect();
     many!(conn, &notes, |some| diesel::insert_into(search_pending::table).values(some));
     let noted = diesel::update(search_retries::table.filter(search_retries::source_id.eq_any(sources)));
-    noted.set(search_retries::due_at.eq(None::<At>)).execute(conn).await?;
+    noted.set(search_retries::due_at.eq(None::<Time>)).execute(conn).await?;
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use super::super::indexing::SearchIndexer;
 use super::now;
 use crate::db::schema::{document_texts, documents, projects, search_passages, search_words};
 use crate::db::tests::{GROUND, on_both, rows_in, run};
-use crate::db::{Conn, Db, DbError, Key, RunQueryDsl, each};
+use crate::db::{Conn, Db, DbError, RunQueryDsl, each};
 
 /// How many turns everything takes that these tests index, at most.
 const ENOUGH: usize = 200;
@@ -29,11 +29,11 @@ async fn two_projects(db: &Db) -> [Id<ids::Project>; 2] {
     let found = db.read(|conn| {
         Box::pin(async move {
             let all = projects::table.order(projects::name.asc()).select(projects::id);
-            Ok::<Vec<Key<ids::Project>>, DbError>(all.load(conn).await?)
+            Ok::<Vec<Id<ids::Project>>, DbError>(all.load(conn).await?)
         })
     });
     let found = found.await.unwrap();
-    [found[0].0, found[1].0]
+    [found[0], found[1]]
 }
 
 /// A document of so many passages, each of which has the word that its number names.
@@ -57,12 +57,12 @@ async fn stored(db: &Db, project_id: Id<ids::Project>, name: &str, source_text: 
         Box::pin(async move {
             let added = documents::table.filter(documents::file_name.eq(file_name));
             diesel::update(added)
-                .set((documents::id.eq(Key(id)), documents::project_id.eq(Key(project_id))))
+                .set((documents::id.eq(id), documents::project_id.eq(project_id)))
                 .execute(conn)
                 .await?;
             diesel::insert_into(document_texts::table)
                 .values((
-                    document_texts::document_id.eq(Key(id)),
+                    document_texts::document_id.eq(id),
                     document_texts::source_text.eq(source_text),
                     document_texts::reader_version.eq("1"),
                 ))
@@ -86,10 +86,10 @@ async fn assert_words_are_those_of_the_passages(db: &Db) {
                 search_passages::position,
                 search_passages::project_id,
             ));
-            let texts: Vec<(String, String, i64, Key<ids::Project>)> = texts.load(conn).await?;
+            let texts: Vec<(String, String, i64, Id<ids::Project>)> = texts.load(conn).await?;
             let counts =
                 search_words::table.select((search_words::project_id, search_words::word, search_words::passages));
-            Ok::<(_, Vec<(Key<ids::Project>, String, i64)>), DbError>((texts, counts.load(conn).await?))
+            Ok::<(_, Vec<(Id<ids::Project>, String, i64)>), DbError>((texts, counts.load(conn).await?))
         })
     });
     let (texts, counts) = found.await.unwrap();
@@ -101,10 +101,10 @@ async fn assert_words_are_those_of_the_passages(db: &Db) {
         words.sort_unstable();
         words.dedup();
         for word in words.into_iter().filter(|word| super::super::spelling::is_listed(word)) {
-            *expected.entry((project_id.0.uuid(), word)).or_default() += 1;
+            *expected.entry((project_id.uuid(), word)).or_default() += 1;
         }
     }
-    let counts = counts.into_iter().map(|(project_id, word, passages)| ((project_id.0.uuid(), word), passages));
+    let counts = counts.into_iter().map(|(project_id, word, passages)| ((project_id.uuid(), word), passages));
     let counts: std::collections::BTreeMap<_, _> = counts.collect();
     let differing = counts.iter().find(|(word, passages)| expected.get(word) != Some(passages));
     assert_eq!((counts.len(), differing), (expected.len(), None));
@@ -199,9 +199,7 @@ async fn an_indexer_that_was_killed_in_the_middle_is_followed_by_one_that_ends_w
         assert_words_are_those_of_the_passages(&db).await;
         // What is deleted goes in turns, too.
         db.write(move |conn| {
-            Box::pin(
-                async move { Ok::<_, DbError>(diesel::delete(documents::table.find(Key(id))).execute(conn).await?) },
-            )
+            Box::pin(async move { Ok::<_, DbError>(diesel::delete(documents::table.find(id)).execute(conn).await?) })
         })
         .await
         .unwrap();
@@ -341,7 +339,7 @@ async fn a_source_that_always_fails_is_put_off_and_holds_up_no_other_and_is_inde
         // A change is a reason to try again at once.
         db.write(move |conn| {
             Box::pin(async move {
-                Ok::<_, DbError>(diesel::delete(documents::table.find(Key(unreadable))).execute(conn).await?)
+                Ok::<_, DbError>(diesel::delete(documents::table.find(unreadable)).execute(conn).await?)
             })
         })
         .await

@@ -3,7 +3,7 @@
 use actors::ids::{Id, User as UserId};
 use actors::time::Time;
 use colloquy::db::schema::{login_codes, users};
-use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -26,8 +26,8 @@ async fn login(server: &Server, email: &str, password: &str) -> Answer {
 }
 
 /// A time in the past (September 2020).
-fn past() -> At {
-    At(Time::from_millis(1_600_000_000_000).unwrap())
+fn past() -> Time {
+    Time::from_millis(1_600_000_000_000).unwrap()
 }
 
 on_both! {
@@ -185,7 +185,7 @@ on_both! {
         // The row as deleting an account leaves it.
         google.server.db().await.write(move |conn| Box::pin(async move {
             let gone = (users::deleted_at.eq(Some(past())), users::email.eq(format!("deleted-{id}")));
-            diesel::update(users::table.find(Key(id))).set(gone).execute(conn).await?;
+            diesel::update(users::table.find(id)).set(gone).execute(conn).await?;
             Ok::<_, DbError>(())
         })).await.unwrap();
         google.exchange(&waiting, VERIFIER).await.refused(401, "LoginCodeInvalid");

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{RequestId, Topic, TopicKind};
+use actors::time::Time;
 use actors::time::{Clock, SystemClock};
 use colloquy::db::schema::{external_logins, idempotency_keys, login_codes, project_invitations, reset_tokens};
-use colloquy::db::{At, DbError, Key, RunQueryDsl, events};
+use colloquy::db::{DbError, RunQueryDsl, events};
 use diesel::ExpressionMethods;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
@@ -50,20 +51,20 @@ async fn plant(server: &Server, eve: &User, ben: &User, project: &str) {
     let (user, inviter): (Id<ids::User>, Id<ids::User>) = (eve.id.parse().unwrap(), ben.id.parse().unwrap());
     let project: Id<ids::Project> = project.parse().unwrap();
     let (email, id) = (eve.email.clone(), eve.id.clone());
-    let now = At(SystemClock.now());
-    let later = At(SystemClock.now() + Duration::from_secs(3600));
+    let now = SystemClock.now();
+    let later = SystemClock.now() + Duration::from_secs(3600);
     let db = server.db().await;
     let planted = db.write(move |conn| {
         Box::pin(async move {
             diesel::insert_into(reset_tokens::table)
-                .values((reset_tokens::user_id.eq(Key(user)), reset_tokens::token_hash.eq(MARKER), reset_tokens::expires_at.eq(later)))
+                .values((reset_tokens::user_id.eq(user), reset_tokens::token_hash.eq(MARKER), reset_tokens::expires_at.eq(later)))
                 .execute(conn)
                 .await?;
             diesel::insert_into(external_logins::table)
                 .values((
                     external_logins::issuer.eq("https://issuer.example"),
                     external_logins::subject.eq(format!("{MARKER}-subject")),
-                    external_logins::user_id.eq(Key(user)),
+                    external_logins::user_id.eq(user),
                     external_logins::linked_at.eq(now),
                 ))
                 .execute(conn)
@@ -71,7 +72,7 @@ async fn plant(server: &Server, eve: &User, ben: &User, project: &str) {
             diesel::insert_into(login_codes::table)
                 .values((
                     login_codes::code_hash.eq(format!("{MARKER}-code")),
-                    login_codes::user_id.eq(Key(user)),
+                    login_codes::user_id.eq(user),
                     login_codes::code_challenge.eq(format!("{MARKER}-challenge")),
                     login_codes::expires_at.eq(later),
                 ))
@@ -79,16 +80,16 @@ async fn plant(server: &Server, eve: &User, ben: &User, project: &str) {
                 .await?;
             diesel::insert_into(project_invitations::table)
                 .values((
-                    project_invitations::id.eq(Key(Id::<()>::generate())),
-                    project_invitations::project_id.eq(Key(project)),
+                    project_invitations::id.eq(Id::<()>::generate()),
+                    project_invitations::project_id.eq(project),
                     project_invitations::email.eq(email.clone()),
                     project_invitations::role.eq("ANALYST"),
                     project_invitations::token_hash.eq(format!("{MARKER}-token")),
-                    project_invitations::invited_by_id.eq(Key(inviter)),
+                    project_invitations::invited_by_id.eq(inviter),
                     project_invitations::created_at.eq(now),
                     project_invitations::expires_at.eq(later),
-                    project_invitations::accepted_at.eq(None::<At>),
-                    project_invitations::revoked_at.eq(None::<At>),
+                    project_invitations::accepted_at.eq(None::<Time>),
+                    project_invitations::revoked_at.eq(None::<Time>),
                 ))
                 .execute(conn)
                 .await?;
@@ -98,13 +99,13 @@ async fn plant(server: &Server, eve: &User, ben: &User, project: &str) {
                 .values((
                     idempotency_keys::scope.eq("of somebody else"),
                     idempotency_keys::body_hash.eq("x"),
-                    idempotency_keys::resource_id.eq(Key(Id::<()>::generate())),
+                    idempotency_keys::resource_id.eq(Id::<()>::generate()),
                     idempotency_keys::lease_until.eq(now),
                     idempotency_keys::status.eq(Some(201)),
                     idempotency_keys::etag.eq(None::<String>),
                     idempotency_keys::body.eq(Some(answer.to_string())),
                     idempotency_keys::created_at.eq(now),
-                    idempotency_keys::user_id.eq(Some(Key(inviter))),
+                    idempotency_keys::user_id.eq(Some(inviter)),
                 ))
                 .execute(conn)
                 .await?;
@@ -116,7 +117,7 @@ async fn plant(server: &Server, eve: &User, ben: &User, project: &str) {
             ];
             for data in payloads {
                 let request: RequestId = "story".into();
-                events::append(conn, topic, EventKind::MemberChanged, &data.to_string(), now.0, &request).await?;
+                events::append(conn, topic, EventKind::MemberChanged, &data.to_string(), now, &request).await?;
             }
             Ok::<_, DbError>(())
         })

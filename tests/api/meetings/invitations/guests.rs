@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use actors::ids::Id;
+use actors::time::Time;
 use colloquy::db::schema::meetings;
-use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -137,10 +138,10 @@ on_both! {
         let db = server.db().await;
         let aged = db.write(move |conn| {
             Box::pin(async move {
-                let row = meetings::table.find(Key(id));
-                let (began, ended): (Option<At>, Option<At>) =
+                let row = meetings::table.find(id);
+                let (began, ended): (Option<Time>, Option<Time>) =
                     row.select((meetings::started_at, meetings::ended_at)).first(conn).await?;
-                let earlier = |at: Option<At>| at.map(|at| At(at.0 - Duration::from_secs(3600)));
+                let earlier = |at: Option<Time>| at.map(|at| at - Duration::from_secs(3600));
                 let set = (meetings::started_at.eq(earlier(began)), meetings::ended_at.eq(earlier(ended)));
                 diesel::update(row).set(set).execute(conn).await?;
                 Ok::<_, DbError>(())

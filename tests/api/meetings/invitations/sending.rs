@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use actors::ids::{self, Id};
+use actors::time::Time;
 use colloquy::db::schema::meeting_invitations;
-use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -18,10 +19,10 @@ async fn age(server: &Server, id: &str, seconds: u64) {
     let db = server.db().await;
     let aged = db.write(move |conn| {
         Box::pin(async move {
-            let row = meeting_invitations::table.find(Key(id));
+            let row = meeting_invitations::table.find(id);
             let times = (meeting_invitations::last_sent_at, meeting_invitations::expires_at);
-            let (sent_at, expires_at): (At, At) = row.select(times).first(conn).await?;
-            let earlier = |at: At| At(at.0 - Duration::from_secs(seconds));
+            let (sent_at, expires_at): (Time, Time) = row.select(times).first(conn).await?;
+            let earlier = |at: Time| at - Duration::from_secs(seconds);
             let set = (
                 meeting_invitations::last_sent_at.eq(earlier(sent_at)),
                 meeting_invitations::expires_at.eq(earlier(expires_at)),

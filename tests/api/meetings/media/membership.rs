@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use actors::ids::{self, Id};
 use actors::meeting::Meeting;
 use colloquy::db::schema::{members, participants};
-use colloquy::db::{DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::json;
 
@@ -22,9 +22,8 @@ async fn membership_and_statuses(server: &Server, who: &User) -> (bool, Vec<Stri
     let db = server.db().await;
     let read = db.read(move |conn| {
         Box::pin(async move {
-            let memberships: i64 =
-                members::table.filter(members::user_id.eq(Key(user))).count().get_result(conn).await?;
-            let own = participants::table.filter(participants::user_id.eq(Some(Key(user))));
+            let memberships: i64 = members::table.filter(members::user_id.eq(user)).count().get_result(conn).await?;
+            let own = participants::table.filter(participants::user_id.eq(Some(user)));
             let statuses: Vec<String> = own.select(participants::status).load(conn).await?;
             Ok::<_, DbError>((memberships > 0, statuses))
         })
@@ -39,9 +38,9 @@ async fn insert_participant(server: &Server, meeting: &str, who: &User) {
     let written = db.write(move |conn| {
         Box::pin(async move {
             let row = (
-                participants::id.eq(Key(Id::<ids::Participant>::generate())),
-                participants::meeting_id.eq(Key(meeting)),
-                participants::user_id.eq(Some(Key(user))),
+                participants::id.eq(Id::<ids::Participant>::generate()),
+                participants::meeting_id.eq(meeting),
+                participants::user_id.eq(Some(user)),
                 participants::display_name.eq("Eve"),
                 participants::role.eq("PARTICIPANT"),
                 participants::status.eq("INVITED"),

@@ -6,7 +6,7 @@ use actors::ids::{self, Id};
 use actors::time::{Clock, SystemClock};
 use colloquy::access::token::Tokens;
 use colloquy::db::schema::{meetings, members, participants, users};
-use colloquy::db::{At, Db, DbError, Key, RunQueryDsl};
+use colloquy::db::{Db, DbError, RunQueryDsl};
 use colloquy::keys;
 use diesel::{ExpressionMethods, QueryDsl};
 use futures_util::future::join_all;
@@ -27,20 +27,20 @@ async fn crowd(server: &Server, project: &str, count: usize) -> Vec<Client> {
             Box::pin(async move {
                 for user in some {
                     let account = (
-                        users::id.eq(Key(user)),
+                        users::id.eq(user),
                         users::email.eq(format!("{user}@example.org")),
                         users::full_name.eq("One Of Many"),
                         users::language.eq("EN"),
-                        users::created_at.eq(At(now)),
-                        users::updated_at.eq(At(now)),
+                        users::created_at.eq(now),
+                        users::updated_at.eq(now),
                     );
                     diesel::insert_into(users::table).values(account).execute(conn).await?;
                     let membership = (
-                        members::id.eq(Key(Id::<ids::Member>::generate())),
-                        members::project_id.eq(Key(project)),
-                        members::user_id.eq(Key(user)),
+                        members::id.eq(Id::<ids::Member>::generate()),
+                        members::project_id.eq(project),
+                        members::user_id.eq(user),
                         members::role.eq("STAKEHOLDER"),
-                        members::joined_at.eq(At(now)),
+                        members::joined_at.eq(now),
                     );
                     diesel::insert_into(members::table).values(membership).execute(conn).await?;
                 }
@@ -147,28 +147,28 @@ async fn many_live(db: &Db, room: &TestMeeting, many: usize) {
                     let (id, host) = (Id::<actors::meeting::Meeting>::generate(), Id::<ids::Participant>::generate());
                     let is_empty = nth % 2 == 0;
                     let meeting = (
-                        meetings::id.eq(Key(id)),
-                        meetings::project_id.eq(Key(project)),
+                        meetings::id.eq(id),
+                        meetings::project_id.eq(project),
                         meetings::title.eq(format!("Meeting {chunk}/{nth}")),
                         meetings::description.eq(""),
                         meetings::status.eq("LIVE"),
                         meetings::consent_policy.eq("ALL"),
-                        meetings::created_by_id.eq(Key(user)),
-                        meetings::host_participant_id.eq(Key(host)),
-                        meetings::scheduled_at.eq(At(then)),
-                        meetings::started_at.eq(At(then)),
-                        meetings::empty_since.eq(is_empty.then_some(At(then))),
+                        meetings::created_by_id.eq(user),
+                        meetings::host_participant_id.eq(host),
+                        meetings::scheduled_at.eq(then),
+                        meetings::started_at.eq(then),
+                        meetings::empty_since.eq(is_empty.then_some(then)),
                         meetings::version.eq(2),
                         meetings::revision.eq(1),
-                        meetings::created_at.eq(At(then)),
-                        meetings::updated_at.eq(At(then)),
+                        meetings::created_at.eq(then),
+                        meetings::updated_at.eq(then),
                     );
                     diesel::insert_into(meetings::table).values(meeting).execute(conn).await?;
-                    let present = (!is_empty).then_some(At(then));
+                    let present = (!is_empty).then_some(then);
                     let participant = (
-                        participants::id.eq(Key(host)),
-                        participants::meeting_id.eq(Key(id)),
-                        participants::user_id.eq(Key(user)),
+                        participants::id.eq(host),
+                        participants::meeting_id.eq(id),
+                        participants::user_id.eq(user),
                         participants::display_name.eq("Ada Lovelace"),
                         participants::role.eq("HOST"),
                         participants::status.eq(if is_empty { "INVITED" } else { "JOINED" }),

@@ -2,8 +2,9 @@
 
 use actors::ids::{self, Id};
 use actors::meeting::Meeting;
+use actors::time::Time;
 use colloquy::db::schema::recording_chunks;
-use colloquy::db::{At, DbError, Key, RunQueryDsl};
+use colloquy::db::{DbError, RunQueryDsl};
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -136,15 +137,15 @@ on_both! {
         let db = world.server.db().await;
         let written = db.write(move |conn| {
             Box::pin(async move {
-                let first = recording_chunks::table.filter(recording_chunks::recording_id.eq(Key(id)));
+                let first = recording_chunks::table.filter(recording_chunks::recording_id.eq(id));
                 let first = first.select((recording_chunks::meeting_id, recording_chunks::stored_at));
-                let (meeting_id, stored_at): (Key<Meeting>, At) = first.first(conn).await?;
+                let (meeting_id, stored_at): (Id<Meeting>, Time) = first.first(conn).await?;
                 for (number, file) in (1_i64..).zip(files) {
                     let row = (
-                        recording_chunks::recording_id.eq(Key(id)),
+                        recording_chunks::recording_id.eq(id),
                         recording_chunks::number.eq(number),
                         recording_chunks::meeting_id.eq(meeting_id),
-                        recording_chunks::file_id.eq(Key(file)),
+                        recording_chunks::file_id.eq(file),
                         recording_chunks::bytes.eq(1_i64),
                         recording_chunks::sha256.eq(hash.clone()),
                         recording_chunks::stored_at.eq(stored_at),

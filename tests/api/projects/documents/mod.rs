@@ -8,7 +8,7 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
 use colloquy::db::schema::runs;
-use colloquy::db::{At, DbError, Key, RunQueryDsl, events};
+use colloquy::db::{DbError, RunQueryDsl, events};
 use diesel::ExpressionMethods;
 use serde_json::{Value, json};
 
@@ -47,12 +47,12 @@ async fn running(server: &Server, ada: &User, project: &str, document: &str, sta
     let insert = db.write(move |conn| {
         Box::pin(async move {
             let row = (
-                (runs::id.eq(Key(id)), runs::project_id.eq(Key(project)), runs::created_by_id.eq(Key(user))),
+                (runs::id.eq(id), runs::project_id.eq(project), runs::created_by_id.eq(user)),
                 (runs::document_ids.eq(document_ids), runs::analysis_type.eq("FULL"), runs::language.eq("AUTO")),
                 (runs::engine.eq("RULES"), runs::input_hash.eq(id.to_string()), runs::status.eq(status)),
                 (runs::progress.eq(0), runs::node.eq("QUEUED"), runs::message.eq("")),
-                (runs::ai_job_id.eq(Key(id)), runs::attempt.eq(1), runs::warnings.eq("[]")),
-                (runs::revision.eq(1), runs::created_at.eq(At(now)), runs::updated_at.eq(At(now))),
+                (runs::ai_job_id.eq(id), runs::attempt.eq(1), runs::warnings.eq("[]")),
+                (runs::revision.eq(1), runs::created_at.eq(now), runs::updated_at.eq(now)),
             );
             diesel::insert_into(runs::table).values(row).execute(conn).await?;
             Ok::<_, DbError>(())
@@ -226,7 +226,7 @@ on_both! {
         let end = db.write(move |conn| {
             Box::pin(async move {
                 use diesel::QueryDsl;
-                diesel::update(runs::table.find(Key(run))).set(runs::status.eq("CANCELLED")).execute(conn).await?;
+                diesel::update(runs::table.find(run)).set(runs::status.eq("CANCELLED")).execute(conn).await?;
                 Ok::<_, DbError>(())
             })
         });
