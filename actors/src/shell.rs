@@ -37,7 +37,7 @@ use crate::panics::caught_async;
 use crate::time::Clock;
 
 /// Minimum interval between two checks whether an actor is idle: an idle limit of zero must not cause a busy loop.
-const SHORTEST_LOOK: Duration = Duration::from_millis(1);
+const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// What all shells of one kind share.
 pub(crate) struct ShellContext<L: Live> {
@@ -220,7 +220,7 @@ impl<L: Live> Actor for Shell<L> {
 
     fn started(&mut self, context: &mut Self::Context) {
         let idle = self.shared.limits.idle;
-        context.run_interval((idle / 2).max(SHORTEST_LOOK), move |shell, context| {
+        context.run_interval((idle / 2).max(MIN_CHECK_INTERVAL), move |shell, context| {
             // actix also runs timers between handling commands and waiting for their save: stopping there would abort
             // the save.
             let rests = !shell.waits && shell.batch.is_saved();

@@ -13,7 +13,7 @@ use actors::meeting::{
     Newcomer, Observation, Participant, ParticipantStatus, People, Presence, Refusal, State,
 };
 use actors::time::Time;
-use support::participants::{GRACE, LONGEST, MOST, as_guest, consent, joins, newcomer, sweep};
+use support::participants::{GRACE, MAX_LIVE, MAX_PARTICIPANTS, as_guest, consent, joins, newcomer, sweep};
 use support::{meeting, noon};
 
 /// The outcome of a command for one participant: their status after it and the first event, no change, or the refusal.
@@ -164,11 +164,11 @@ fn command(row: Row, cast: &Cast) -> Command {
         newcomer: newcomer.clone(),
         role: MeetingRole::Participant,
         invitation,
-        most: MOST,
+        most: MAX_PARTICIPANTS,
     };
     let media = MediaSession { began_at: noon(), name: "PA_1".to_owned(), is_open: true };
     match row {
-        Row::Join => Command::Join { newcomer, display_name: None, most: MOST },
+        Row::Join => Command::Join { newcomer, display_name: None, most: MAX_PARTICIPANTS },
         Row::Leave => Command::Leave { participant: who },
         Row::Remove => Command::Remove { participant: who, by: Some(Id::generate()) },
         Row::RemoveAdmitted => Command::RemoveAdmitted { invitation },
@@ -293,14 +293,16 @@ fn only_hosts_and_co_hosts_may_wait_in_a_meeting_before_it_starts() {
     let (co_host, guest) = (Id::generate(), Id::generate());
     for (id, role) in [(co_host, MeetingRole::CoHost), (guest, MeetingRole::Observer)] {
         let newcomer = newcomer(id, None, "Grace");
-        scheduled = take(&scheduled, Command::Admit { newcomer, role, invitation: Id::generate(), most: MOST }, 1);
+        scheduled =
+            take(&scheduled, Command::Admit { newcomer, role, invitation: Id::generate(), most: MAX_PARTICIPANTS }, 1);
     }
     let invalid = Refusal::InvalidState { status: MeetingStatus::Scheduled };
     assert_eq!(refused(&scheduled, as_guest(guest), 2), invalid);
     assert_eq!(refused(&scheduled, joins(Id::generate(), Id::generate()), 2), invalid);
     let waiting = take(&scheduled, as_guest(co_host), 2);
     assert!(is(&waiting, co_host).is_joined());
-    let waiting = take(&waiting, Command::Join { newcomer: host(&waiting), display_name: None, most: MOST }, 3);
+    let waiting =
+        take(&waiting, Command::Join { newcomer: host(&waiting), display_name: None, most: MAX_PARTICIPANTS }, 3);
     assert!(is(&waiting, waiting.host).is_joined());
     let began = take(&waiting, Command::Start { by: waiting.created_by }, 4);
     assert_eq!(began.state, State::Live { started_at: at(4), empty_since: None }, "it began with people in it");
@@ -318,7 +320,8 @@ fn a_host_who_loses_project_access_leaves_but_stays_the_host() {
     let meeting = live();
     let user = meeting.created_by;
     assert!(meeting.decide(Command::Exclude { user }, at(1)).unwrap().events.is_empty(), "they are not here");
-    let joined = take(&meeting, Command::Join { newcomer: host(&meeting), display_name: None, most: MOST }, 1);
+    let joined =
+        take(&meeting, Command::Join { newcomer: host(&meeting), display_name: None, most: MAX_PARTICIPANTS }, 1);
     let change = joined.decide(Command::Exclude { user }, at(2)).unwrap();
     assert_eq!(change.events.iter().map(|event| event.kind().as_str()).collect::<Vec<_>>(), ["participant.left"]);
     assert_eq!(is(&change.next, meeting.host).status(), ParticipantStatus::Left);
@@ -331,7 +334,7 @@ fn a_live_meeting_ends_after_the_longest_duration_even_with_participants() {
     let connected = Observation::Socket { participant: who, is_open: true, ago: Duration::ZERO };
     let meeting = take(&live(), joins(who, Id::generate()), 1);
     let meeting = take(&meeting, Command::See { seen: vec![connected] }, 2);
-    let day = LONGEST.as_secs();
+    let day = MAX_LIVE.as_secs();
     assert!(meeting.decide(sweep(), at(day - 1)).unwrap().events.is_empty());
     let change = meeting.decide(sweep(), at(day)).unwrap();
     assert_eq!(
@@ -348,7 +351,8 @@ fn a_guest_without_an_account_joins_only_by_an_invitation() {
     assert_eq!(refused(&meeting, as_guest(guest), 1), Refusal::NoSuchParticipant);
     let invitation = Id::generate();
     let newcomer = newcomer(guest, None, "Grace");
-    let invited = take(&meeting, Command::Admit { newcomer, role: MeetingRole::Observer, invitation, most: MOST }, 1);
+    let invited =
+        take(&meeting, Command::Admit { newcomer, role: MeetingRole::Observer, invitation, most: MAX_PARTICIPANTS }, 1);
     let joined = take(&invited, as_guest(guest), 2);
     let expected = Presence::Joined { joined_at: at(2), link: Link::Awaited };
     assert_eq!((is(&joined, guest).presence, is(&joined, guest).role), (expected, MeetingRole::Observer));
@@ -362,7 +366,8 @@ fn a_project_member_is_one_participant_however_they_join() {
     let again = first.decide(joins(Id::generate(), user), at(2)).unwrap();
     assert!(again.events.is_empty(), "another id that was drawn for them changes nothing");
     let newcomer = newcomer(Id::generate(), Some(user), "Grace");
-    let command = Command::Admit { newcomer, role: MeetingRole::CoHost, invitation: Id::generate(), most: MOST };
+    let command =
+        Command::Admit { newcomer, role: MeetingRole::CoHost, invitation: Id::generate(), most: MAX_PARTICIPANTS };
     let invited = take(&first, command, 3);
     assert_eq!(invited.participants.len(), 2, "with the host");
     let one = invited.participants.of_user(user).unwrap();
@@ -376,7 +381,7 @@ fn a_guest_who_logs_in_stays_the_same_participant_with_that_account() {
         newcomer: newcomer(guest, user, "Grace"),
         role: MeetingRole::Participant,
         invitation,
-        most: MOST,
+        most: MAX_PARTICIPANTS,
     };
     let invitation = Id::generate();
     let meeting = take(&live(), admit(None, invitation), 1);
@@ -400,12 +405,17 @@ fn a_removed_participant_cannot_rejoin_without_another_invitation() {
 #[test]
 fn the_host_cannot_be_removed_and_stays_the_host_when_they_leave_or_are_invited_otherwise() {
     let meeting = live();
-    let joined = take(&meeting, Command::Join { newcomer: host(&meeting), display_name: None, most: MOST }, 1);
+    let joined =
+        take(&meeting, Command::Join { newcomer: host(&meeting), display_name: None, most: MAX_PARTICIPANTS }, 1);
     let remove = Command::Remove { participant: joined.host, by: Some(Id::generate()) };
     assert_eq!(refused(&joined, remove, 2), Refusal::LastHost);
     let left = take(&joined, Command::Leave { participant: joined.host }, 3);
-    let admit =
-        Command::Admit { newcomer: host(&left), role: MeetingRole::Observer, invitation: Id::generate(), most: MOST };
+    let admit = Command::Admit {
+        newcomer: host(&left),
+        role: MeetingRole::Observer,
+        invitation: Id::generate(),
+        most: MAX_PARTICIPANTS,
+    };
     let after = take(&left, admit, 4);
     assert_eq!((after.host, is(&after, after.host).role), (meeting.host, MeetingRole::Host));
 }
@@ -439,7 +449,7 @@ fn a_display_name_can_be_set_at_each_join_and_during_the_meeting() {
     let called = |name: Option<&str>| Command::Join {
         newcomer: newcomer(Id::generate(), Some(user), "Grace"),
         display_name: name.map(str::to_owned),
-        most: MOST,
+        most: MAX_PARTICIPANTS,
     };
     let name = |meeting: &Meeting| meeting.participants.of_user(user).unwrap().display_name.clone();
     let joined = take(&meeting, called(Some("Amazing Grace")), 1);
@@ -501,8 +511,12 @@ fn a_revoked_invitation_removes_everyone_whom_it_admitted_but_the_host() {
     let (invitation, other) = (Id::generate(), Id::generate());
     let (guest, user, host) =
         (Id::generate(), Id::<User>::generate(), meeting.participants.get(&meeting.host).unwrap());
-    let admit =
-        |newcomer, invitation| Command::Admit { newcomer, role: MeetingRole::Participant, invitation, most: MOST };
+    let admit = |newcomer, invitation| Command::Admit {
+        newcomer,
+        role: MeetingRole::Participant,
+        invitation,
+        most: MAX_PARTICIPANTS,
+    };
     let elsewhere = newcomer(Id::generate(), Some(user), "Grace");
     let mut meeting = take(&meeting, admit(newcomer(guest, None, "Guest"), invitation), 1);
     meeting = take(&meeting, admit(elsewhere.clone(), other), 2);

@@ -13,10 +13,10 @@ use actors::meeting::{
     MeetingRole, MeetingStatus, Observation, ParticipantStatus,
 };
 use actors::time::Time;
-use support::participants::{CONNECT, EMPTY, GRACE, LONGEST, consent, newcomer, sweep};
+use support::participants::{CONNECT, EMPTY, GRACE, MAX_LIVE, consent, newcomer, sweep};
 use support::{Chance, meeting, noon};
 
-const MOST: usize = 5;
+const MAX_EACH: usize = 5;
 const PEOPLE: usize = 7;
 
 /// What was done, by or to which person (by number).
@@ -265,17 +265,17 @@ impl Story {
             2 | 3 => {
                 let again = diary.invitation(who).filter(|_| chance.one_in(3) && who > 0);
                 let invitation = again.unwrap_or_else(Id::generate);
-                let admit = Command::Admit { newcomer, role: MeetingRole::Observer, invitation, most: MOST };
+                let admit = Command::Admit { newcomer, role: MeetingRole::Observer, invitation, most: MAX_EACH };
                 let is_out = status == Some(ParticipantStatus::Removed);
                 let needs_capacity = status.is_none() || is_out;
                 let may =
-                    diary.is_open() && !(is_out && again.is_some()) && (!needs_capacity || diary.occupied() < MOST);
+                    diary.is_open() && !(is_out && again.is_some()) && (!needs_capacity || diary.occupied() < MAX_EACH);
                 (admit, may, vec![Done::Admitted(who, invitation)])
             }
             4..=7 => {
-                let join = Command::Join { newcomer, display_name: None, most: MOST };
+                let join = Command::Join { newcomer, display_name: None, most: MAX_EACH };
                 let is_participant = status.is_some() && status != Some(ParticipantStatus::Removed);
-                let may_come = is_participant || (status.is_none() && user.is_some() && diary.occupied() < MOST);
+                let may_come = is_participant || (status.is_none() && user.is_some() && diary.occupied() < MAX_EACH);
                 let is_time = diary.is_live() || (who == 0 && diary.is_open());
                 let done = (!diary.is_in(who)).then_some(Done::Joined(who));
                 (join, may_come && is_time, done.into_iter().collect())
@@ -336,7 +336,7 @@ impl Story {
         let overdue =
             |who: &usize| self.diary.is_in(*who) && self.diary.stays_until(*who).is_some_and(|until| self.now >= until);
         let started = self.diary.0.iter().find(|(_, done)| *done == Done::Started).map(|(time, _)| *time);
-        if started.is_some_and(|started| self.now >= started + LONGEST) && self.diary.is_live() {
+        if started.is_some_and(|started| self.now >= started + MAX_LIVE) && self.diary.is_live() {
             return vec![Done::Over];
         }
         let lost: Vec<_> = (0..PEOPLE).filter(overdue).map(Done::Left).collect();

@@ -26,7 +26,7 @@ const SETTINGS: [(&str, &str); 3] =
     [("COLLOQUY__LIMITS__CALLS__MOST", "0"), ("COLLOQUY__LOG__FILTER", "warn"), people::ISSUER];
 /// Items that are approved in one call.
 const APPROVED: usize = 200;
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Of each measurement; the fastest and the slowest are printed.
 const TIMES: usize = 5;
 
@@ -118,7 +118,7 @@ async fn import(caller: &ApiClient, project_id: &str, numbers: Range<u64>) -> Re
     let mut import: ImportAnswer = caller.upload(&imports, "demands.reqif", file).await?;
     let id = import.id.clone();
     while import.status == "READING" {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
         import = caller.get(&format!("{imports}/{id}")).await?;
     }
     if import.status != "READY" {

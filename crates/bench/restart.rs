@@ -28,7 +28,7 @@ const SETTINGS: [(&str, &str); 4] = [
 const EMPTY: (&str, &str) = ("COLLOQUY__MEETINGS__EMPTY_SECONDS", "1");
 /// The timeout of the measurement.
 const PATIENCE: Duration = Duration::from_secs(300);
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 #[derive(clap::Args)]
 pub struct Restart {
@@ -80,7 +80,7 @@ pub async fn measure(arguments: &Restart) -> Result<(), String> {
         if again.elapsed() > PATIENCE {
             return Err(format!("Some meetings are still live {} s after the restart.", PATIENCE.as_secs()));
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
     let all = again.elapsed();
     let seconds = |time: Duration| time.as_secs_f64();

@@ -16,7 +16,7 @@ use readers::{Format, SourceText, read};
 /// Stands for the beginning of the first mark while the document is read; the next characters for those of the others.
 const OPENING: u32 = 0xF_0000;
 /// How many marks a document may have.
-const MOST: u32 = 0x1_0000;
+const MAX_MARKS: u32 = 0x1_0000;
 /// Stands for the end of a mark while the document is read.
 const CLOSING: char = '\u{E001}';
 
@@ -158,7 +158,7 @@ pub fn read_marked(format: Format, marked: &str) -> Result<MarkedText, String> {
     let mut number = 0;
     let numbered = BEGINS.replace_all(marked, |_: &regex::Captures| {
         number += 1;
-        char::from_u32(OPENING + number - 1).filter(|_| number <= MOST).map(String::from).unwrap_or_default()
+        char::from_u32(OPENING + number - 1).filter(|_| number <= MAX_MARKS).map(String::from).unwrap_or_default()
     });
     let held = numbered.replace('⟧', &CLOSING.to_string());
     if clean.contains(['⟦', '⟧', CLOSING]) || clean.chars().any(|character| opened(character).is_some()) {
@@ -211,7 +211,7 @@ pub fn read_marked(format: Format, marked: &str) -> Result<MarkedText, String> {
 
 /// Returns the number of the mark that a character begins.
 fn opened(character: char) -> Option<usize> {
-    let number = u32::from(character).checked_sub(OPENING).filter(|number| *number < MOST)?;
+    let number = u32::from(character).checked_sub(OPENING).filter(|number| *number < MAX_MARKS)?;
     usize::try_from(number).ok()
 }
 

@@ -31,8 +31,8 @@ const LABEL_GAP: f32 = 10.0;
 /// What a heading wants below itself on its page: a row of facts, or some lines.
 const BELOW_HEADING: f32 = 84.0;
 /// Of characters of what is shown in contents, bookmarks, and cells of small tables.
-pub(crate) const LONGEST_TITLE: usize = 110;
-const LONGEST_CELL: usize = 90;
+pub(crate) const MAX_TITLE_LENGTH: usize = 110;
+const MAX_CELL_LENGTH: usize = 90;
 
 /// What a cell has where there is nothing to say: an empty one would be missing from the structure.
 const NOTHING: &str = "–";
@@ -133,7 +133,7 @@ impl Composer {
             paragraph.push_isolated(&title, ITEM_TITLE);
         }
         let heading =
-            self.flow.tree.add(section, heading(level, &self.shortened(&format!("{code} {title}"), LONGEST_TITLE)));
+            self.flow.tree.add(section, heading(level, &self.shortened(&format!("{code} {title}"), MAX_TITLE_LENGTH)));
         self.flow.paragraph(heading, &paragraph, 0.0, TEXT_WIDTH);
         self.flow.gap(3.0);
         section
@@ -223,7 +223,7 @@ impl Composer {
 
     /// How a word of the interface is shown.
     pub(crate) fn term(&self, set: TermSet, word: &str) -> String {
-        self.shortened(self.words.term(set, word), LONGEST_CELL)
+        self.shortened(self.words.term(set, word), MAX_CELL_LENGTH)
     }
 
     /// A small table of short texts; the first row names the columns, and `named_rows` says whether the first column names the rows.

@@ -3,7 +3,7 @@
 use exports::specification::Specification;
 use exports::words::{Label, TermSet};
 
-use crate::compose::{BODY, Composer, LONGEST_TITLE, SMALL, SMALL_MUTED, STRONG, heading, isolate_numbers, style};
+use crate::compose::{BODY, Composer, MAX_TITLE_LENGTH, SMALL, SMALL_MUTED, STRONG, heading, isolate_numbers, style};
 use crate::flow::{AnchorIndex, AreaColor, LineOwner, PAGE_HEIGHT, PagePlace, TEXT_WIDTH};
 use crate::plan::{FilePlan, PlannedSection};
 use crate::structure::{ElementIndex, ElementRole, ROOT};
@@ -12,7 +12,7 @@ use crate::typeset::{SpanStyle, TextColor};
 const TITLE: SpanStyle = style(26.0, true, TextColor::Accent);
 const SMALLER_TITLE: SpanStyle = style(14.0, true, TextColor::Accent);
 /// Of characters: longer names of projects would fill the page.
-const LONGEST_BIG_TITLE: usize = 120;
+const MAX_BIG_TITLE_LENGTH: usize = 120;
 const SUBTITLE: SpanStyle = style(13.0, false, TextColor::Muted);
 const CONTENTS_TITLE: SpanStyle = style(14.0, true, TextColor::Accent);
 const RUNNING: SpanStyle = style(8.0, false, TextColor::Muted);
@@ -20,7 +20,7 @@ const RUNNING: SpanStyle = style(8.0, false, TextColor::Muted);
 /// Of the column of page numbers in the contents.
 const NUMBER_WIDTH: f32 = 40.0;
 /// Up to so many items, the contents name each of them; beyond, ranges of their codes.
-const MOST_LISTED: usize = 150;
+const MAX_LISTED: usize = 150;
 /// About so many ranges there are.
 const WANTED_RANGES: usize = 60;
 
@@ -41,8 +41,8 @@ impl Composer {
         let name = if name.is_empty() { words.to_owned() } else { name };
         let mut title = self.in_page();
         let length = name.chars().count();
-        title.push_isolated(&name, if length > LONGEST_BIG_TITLE { SMALLER_TITLE } else { TITLE });
-        let level = heading(1, &self.shortened(&name, LONGEST_TITLE));
+        title.push_isolated(&name, if length > MAX_BIG_TITLE_LENGTH { SMALLER_TITLE } else { TITLE });
+        let level = heading(1, &self.shortened(&name, MAX_TITLE_LENGTH));
         let element = self.flow.tree.add(section, level);
         self.flow.paragraph(element, &title, 0.0, TEXT_WIDTH);
         let mut subtitle = self.in_page();
@@ -109,9 +109,9 @@ impl Composer {
             self.flow.gap(3.0);
             let title = self.label(section.label);
             pending.push(self.contents_entry(contents, "", title, section.anchor, (0.0, STRONG)));
-            if items <= MOST_LISTED {
+            if items <= MAX_LISTED {
                 for item in &section.items {
-                    let (code, title) = (self.shortened(item.code, 40), self.shortened(item.title, LONGEST_TITLE));
+                    let (code, title) = (self.shortened(item.code, 40), self.shortened(item.title, MAX_TITLE_LENGTH));
                     pending.push(self.contents_entry(contents, &code, &title, item.anchor, (14.0, SMALL)));
                 }
             } else {
@@ -166,7 +166,7 @@ impl Composer {
         self.flow.lines(link, &set, start, width);
         let place =
             PagePlace { page: begun.page, y: self.flow.here().y - set.lines.last().map_or(0.0, |line| line.height) };
-        let said = self.shortened(&format!("{code} {title}"), LONGEST_TITLE);
+        let said = self.shortened(&format!("{code} {title}"), MAX_TITLE_LENGTH);
         // A link without a name would be none for a screen reader.
         let said = if said.is_empty() { self.label(Label::Item).to_owned() } else { said };
         self.flow.link(begun, link, target, said);

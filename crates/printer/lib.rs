@@ -18,7 +18,7 @@ mod typeset;
 use exports::specification::Specification;
 use exports::words::{Label, Words};
 
-use compose::{Composer, LONGEST_TITLE};
+use compose::{Composer, MAX_TITLE_LENGTH};
 use draw::{Bookmark, FileFacts};
 use flow::PageFlow;
 use fonts::EmbeddedFonts;
@@ -68,7 +68,7 @@ pub fn print(specification: &Specification) -> Result<Vec<u8>, PrintFault> {
 
 fn bookmark(composer: &Composer, section: &PlannedSection<'_>) -> Bookmark {
     let items = section.items.iter().map(|item| Bookmark {
-        title: composer.shortened(&format!("{} {}", item.code, item.title), LONGEST_TITLE),
+        title: composer.shortened(&format!("{} {}", item.code, item.title), MAX_TITLE_LENGTH),
         anchor: item.anchor,
         children: Vec::new(),
     });
@@ -77,6 +77,6 @@ fn bookmark(composer: &Composer, section: &PlannedSection<'_>) -> Bookmark {
 
 fn title(composer: &Composer, specification: &Specification) -> String {
     let (name, kind) =
-        (composer.shortened(&specification.project.name, LONGEST_TITLE), composer.label(Label::Specification));
+        (composer.shortened(&specification.project.name, MAX_TITLE_LENGTH), composer.label(Label::Specification));
     if name.is_empty() { kind.to_owned() } else { format!("{name} – {kind}") }
 }

@@ -11,11 +11,11 @@ use exports::specification::Specification;
 use rlimit::Resource;
 
 /// Of the JSON, in bytes.
-const LARGEST_INPUT: u64 = 256 << 20;
+const MAX_INPUT_BYTES: u64 = 256 << 20;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match limit(&arguments).and_then(|()| run(io::stdin().lock(), LARGEST_INPUT)).and_then(|pdf| send(&pdf)) {
+    match limit(&arguments).and_then(|()| run(io::stdin().lock(), MAX_INPUT_BYTES)).and_then(|pdf| send(&pdf)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
             // What a stranger wrote into the input must not move the cursor of who reads the line.

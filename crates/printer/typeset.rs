@@ -139,9 +139,9 @@ impl SetText {
 type CacheKey = (String, u32, bool, TextColor, bool, LineSide, u32);
 
 /// Longer texts hardly repeat.
-const LONGEST_CACHED: usize = 48;
+const MAX_CACHED_LENGTH: usize = 48;
 /// Of entries: then the cache begins anew.
-const LARGEST_CACHE: usize = 4096;
+const MAX_CACHED: usize = 4096;
 
 pub(crate) struct Typesetter {
     pub(crate) fonts: EmbeddedFonts,
@@ -158,7 +158,7 @@ impl Typesetter {
     /// The lines of the paragraph in this width, in points.
     pub(crate) fn set(&mut self, paragraph: &StyledText, width: f32) -> Rc<SetText> {
         let key = match paragraph.spans.as_slice() {
-            [(_, style)] if paragraph.text.len() <= LONGEST_CACHED => Some((
+            [(_, style)] if paragraph.text.len() <= MAX_CACHED_LENGTH => Some((
                 paragraph.text.clone(),
                 style.size.to_bits(),
                 style.bold,
@@ -174,7 +174,7 @@ impl Typesetter {
         }
         let set = Rc::new(self.shape(paragraph, width));
         if let Some(key) = key {
-            if self.cache.len() >= LARGEST_CACHE {
+            if self.cache.len() >= MAX_CACHED {
                 self.cache.clear();
             }
             self.cache.insert(key, Rc::clone(&set));

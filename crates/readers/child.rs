@@ -21,7 +21,7 @@ pub const READ: &[u8] = b"read\n";
 pub const UNREADABLE: &[u8] = b"unreadable\n";
 /// Maximum bytes of JSON for one document. For ordinary documents the limits on characters, blocks and cues are reached
 /// first.
-pub const MOST_JSON: usize = 16 * 1024 * 1024;
+pub const MAX_JSON_BYTES: usize = 16 * 1024 * 1024;
 
 /// The parsed command line of the child process.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ fn json(text: &SourceText) -> Result<Vec<u8>, Unreadable> {
     let json = serde_json::to_vec(text).map_err(|_| {
         Unreadable::new(UnreadableReason::Crashed, "What is in the document could not be written down.")
     })?;
-    if json.len() > MOST_JSON {
+    if json.len() > MAX_JSON_BYTES {
         return Err(Unreadable::new(UnreadableReason::TooLarge, "The document holds more text than is read."));
     }
     Ok(json)

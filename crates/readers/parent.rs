@@ -14,16 +14,16 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use super::Format;
-use super::child::{ANSWER, MOST_JSON, READ, UNREADABLE, VERB};
+use super::child::{ANSWER, MAX_JSON_BYTES, READ, UNREADABLE, VERB};
 use super::source::{SourceText, Unreadable, UnreadableReason};
 
 /// Maximum address space of a child process, in MiB.
 const MEMORY_MIB: u64 = 512;
 /// Processor time of a child process, in seconds: `CPU_BASE` for any document, `CPU_PER_MIB` for each mebibyte, at most
-/// `CPU_MOST`.
+/// `CPU_MAX`.
 const CPU_BASE: u64 = 3;
 const CPU_PER_MIB: u64 = 2;
-const CPU_MOST: u64 = 30;
+const CPU_MAX: u64 = 30;
 /// Wall-clock timeout as a multiple of the processor time. It is generous because the child process shares the machine
 /// with other processes and runs at a lower priority. The processor time bounds the cost; this timeout catches a child
 /// process that hangs.
@@ -43,7 +43,7 @@ pub struct ReaderLimits {
 impl Default for ReaderLimits {
     fn default() -> Self {
         // The marker and the line around the JSON take a few bytes.
-        Self { wall: Duration::from_secs(600), output: MOST_JSON as u64 + 1024, parallel: 1 }
+        Self { wall: Duration::from_secs(600), output: MAX_JSON_BYTES as u64 + 1024, parallel: 1 }
     }
 }
 
@@ -95,7 +95,7 @@ impl Reader {
 
 /// Returns the processor time for a document of `size` bytes: a small file gets little, whatever it contains.
 fn cpu_seconds(size: u64) -> u64 {
-    (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(CPU_MOST)
+    (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(CPU_MAX)
 }
 
 fn wall(allowance: Allowance) -> Duration {

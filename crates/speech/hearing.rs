@@ -22,7 +22,7 @@ const TO_DETECT: usize = RATE * 4;
 /// A segment with less speech in it than this share was invented.
 const LEAST_SPEECH: f32 = 0.2;
 /// How many parts of a window are heard once more, and how much around each.
-const MOST_REPEATS: usize = 3;
+const MAX_REPEATS: usize = 3;
 const MARGIN: usize = RATE / 5;
 /// What is heard only then has to be this likely.
 const SURE_AGAIN: f32 = 0.35;
@@ -234,7 +234,7 @@ impl SoundBuffer {
         let (mut phrases, used) = self.hear_part(whisper, window.from, window.to, options)?;
         let alone = Options { is_last: true, ..*options };
         let missed = self.frames().missed(&phrases, window.from, window.from + used);
-        for (from, to) in missed.into_iter().take(MOST_REPEATS) {
+        for (from, to) in missed.into_iter().take(MAX_REPEATS) {
             let (begin, end) = (from.saturating_sub(MARGIN).max(window.from), (to + MARGIN).min(window.to));
             let (again, _) = self.hear_part(whisper, begin, end, &alone)?;
             let is_within = |phrase: &Phrase| phrase.start >= from && phrase.end <= to;

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::child::{ChildLine, SpeechWork, VERB, WORK};
-use super::cutting::{CutRequest, LONGEST_MS, SoundPiece};
+use super::cutting::{CutRequest, MAX_MS, SoundPiece};
 use super::turns::{TurnsRequest, VoiceTurn};
 use super::{HeardSink, SpeechRequest, Transcriber, Untranscribed};
 
@@ -23,11 +23,11 @@ const CPU_SECONDS: u64 = 24 * 60 * 60;
 /// How long a child may work on one batch: a window takes seconds, also on a machine that is busy with meetings.
 const STALLED: Duration = Duration::from_secs(10 * 60);
 /// The most turns of a recording; a day of them at one a second.
-const MOST_TURNS: usize = 24 * 60 * 60;
+const MAX_TURNS: usize = 24 * 60 * 60;
 /// The longest line of an answer, in bytes.
-const LONGEST_LINE: u64 = 1024 * 1024;
+const MAX_LINE_LENGTH: u64 = 1024 * 1024;
 /// The largest piece, in bytes: 32 for each millisecond, and its header.
-const LARGEST_PIECE: usize = 44 + 32 * LONGEST_MS as usize;
+const MAX_PIECE_BYTES: usize = 44 + 32 * MAX_MS as usize;
 
 /// A running child process. Dropping it kills the process.
 struct SpeechChild {
@@ -50,7 +50,7 @@ impl SpeechChild {
     /// Returns the next line; an error if the process ended without saying how its work did.
     async fn next(&mut self) -> Result<ChildLine, Untranscribed> {
         let mut line = Vec::new();
-        let mut bounded = (&mut self.out).take(LONGEST_LINE);
+        let mut bounded = (&mut self.out).take(MAX_LINE_LENGTH);
         let read = timeout(STALLED, bounded.read_until(b'\n', &mut line)).await;
         let Ok(read) = read else { return Err(Untranscribed::Crashed("the child hangs".to_owned())) };
         if read.is_err() || line.last() != Some(&b'\n') {
@@ -61,7 +61,7 @@ impl SpeechChild {
 
     /// Returns the bytes of a piece.
     async fn bytes(&mut self, count: usize) -> Result<Vec<u8>, Untranscribed> {
-        if count > LARGEST_PIECE {
+        if count > MAX_PIECE_BYTES {
             return Err(Untranscribed::Crashed("the child's piece is too large".to_owned()));
         }
         let mut bytes = vec![0; count];
@@ -231,7 +231,7 @@ impl TurnFinder {
             match child.next().await {
                 Err(failed) => break Err(failed),
                 Ok(ChildLine::Looked { .. }) => {}
-                Ok(ChildLine::Turn(turn)) if turns.len() < MOST_TURNS => turns.push(turn),
+                Ok(ChildLine::Turn(turn)) if turns.len() < MAX_TURNS => turns.push(turn),
                 Ok(last) => break outcome(last),
             }
         };

@@ -28,7 +28,7 @@ const GAP: usize = RATE / 5;
 /// A decoder needs so much before a place to be right at it.
 const LEAD: usize = RATE / 5;
 /// The most silence that is filled in at once; a longer gap is a wrong time stamp.
-const LONGEST_GAP: usize = RATE * 60 * 60 * 12;
+const MAX_GAP: usize = RATE * 60 * 60 * 12;
 
 /// The decoded sound of a file.
 pub struct Sound {
@@ -125,7 +125,7 @@ impl Sound {
             self.pending = self.decoder.decode(&packet);
             if let Some(at) = at
                 && at > expected + GAP
-                && at - expected < LONGEST_GAP
+                && at - expected < MAX_GAP
             {
                 self.silence = at - expected;
             }

@@ -29,7 +29,7 @@ const SHORTEST: usize = RATE / 2;
 /// How many sounds pass the network at once.
 const AT_ONCE: usize = 32;
 /// The speech that is listened to at most: twelve hours.
-const MOST_LOOKS: usize = 12 * 3600 * RATE / STEP;
+const MAX_FRAMES: usize = 12 * 3600 * RATE / STEP;
 
 /// What is needed to tell voices apart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ fn looks(spans: &[(usize, usize)]) -> Vec<Look> {
             }
             looks.push(Look { from: look_from, to: look_to, begins, ends: to, continues: at > 0 });
         }
-        if looks.len() >= MOST_LOOKS {
+        if looks.len() >= MAX_FRAMES {
             break;
         }
     }

@@ -13,7 +13,7 @@ const SAME_VOICE: f32 = 0.60;
 /// The least speech of a voice, in looks of .8 s.
 const LEAST_LOOKS: usize = 6;
 /// How many stretches decide what voices there are.
-const MOST_STRETCHES: usize = 1_500;
+const MAX_STRETCHES: usize = 1_500;
 /// The price of a change of the voice: within speech, and at a pause.
 const CHANGE: f32 = 0.12;
 const CHANGE_AT_PAUSE: f32 = 0.05;
@@ -62,7 +62,7 @@ fn dot(one: &[f32], other: &[f32]) -> f32 {
 pub fn grouped(points: &[HeardPoint]) -> Vec<usize> {
     let mut stretches = stretches(points);
     stretches.sort_by_key(|stretch| std::cmp::Reverse(stretch.count));
-    stretches.truncate(MOST_STRETCHES);
+    stretches.truncate(MAX_STRETCHES);
     let voices = voices(merged(stretches));
     paths(points, &voices)
 }

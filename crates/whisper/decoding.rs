@@ -15,7 +15,7 @@ use super::tokens::Vocabulary;
 /// Samples between two times that the model can name.
 const TICK: usize = RATE / 50;
 /// The most tokens of a window.
-const MOST_TOKENS: usize = 220;
+const MAX_TOKENS: usize = 220;
 /// The first words of a window begin within its first second.
 const FIRST_TIMES: usize = 50;
 /// As OpenAI's own decoder has them: above this probability of silence nothing was said, unless the words are likelier
@@ -129,7 +129,7 @@ fn attempt(
         let likelihood = score - sum;
         total += likelihood;
         count += 1.0;
-        if chosen == tokens.end || found.len() >= MOST_TOKENS || network.room() <= 1 {
+        if chosen == tokens.end || found.len() >= MAX_TOKENS || network.room() <= 1 {
             break;
         }
         found.push((chosen, likelihood));

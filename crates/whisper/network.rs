@@ -17,8 +17,8 @@ const HEAD: usize = 64;
 /// Rows of queries whose scores are computed at once, so that they stay in the processor's cache.
 const BLOCK: usize = 250;
 /// Bounds of what a model may be: four times the largest that there is.
-const MOST_WIDTH: usize = 5120;
-const MOST_LAYERS: usize = 128;
+const MAX_WIDTH: usize = 5120;
+const MAX_LAYERS: usize = 128;
 
 struct Norm {
     gamma: Vec<f32>,
@@ -222,10 +222,10 @@ impl Network {
         let [_, bands, _] = weights.dims("encoder/conv1/weight")?;
         let layer = |side: &str, at: usize| format!("{side}/layer_{at}");
         let has_layer = |at: &usize| weights.has(&format!("{}/ffn/linear_0/weight", layer("encoder", *at)));
-        let layers = (0..MOST_LAYERS).take_while(has_layer).count();
+        let layers = (0..MAX_LAYERS).take_while(has_layer).count();
         let is_known = heard * 2 == FRAMES
             && width.is_multiple_of(HEAD)
-            && (HEAD..=MOST_WIDTH).contains(&width)
+            && (HEAD..=MAX_WIDTH).contains(&width)
             && (1..=256).contains(&bands)
             && context >= 448
             && vocabulary > TIMES

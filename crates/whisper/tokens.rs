@@ -9,9 +9,9 @@ use super::errors::ModelError;
 use super::weights::read_bounded;
 
 /// The most tokens of a prompt's words: half of the decoder's context is for what is said.
-const MOST_WORDS: usize = 160;
+const MAX_WORDS: usize = 160;
 /// The largest vocabulary there is has 2.5 MB; parsed JSON takes many times its bytes.
-const MOST_JSON_BYTES: u64 = 8 << 20;
+const MAX_JSON_BYTES: u64 = 8 << 20;
 /// How much earlier tokens than the first time there are times: 0 to 30 s in steps of 20 ms.
 pub const TIMES: usize = 1501;
 
@@ -40,7 +40,7 @@ pub struct Vocabulary {
 impl Vocabulary {
     pub fn open(folder: &Path, vocabulary: usize) -> Result<Self, ModelError> {
         let json = |name: &str| -> Result<Value, ModelError> {
-            let bytes = read_bounded(&folder.join(name), MOST_JSON_BYTES)?;
+            let bytes = read_bounded(&folder.join(name), MAX_JSON_BYTES)?;
             serde_json::from_slice(&bytes).map_err(|error| ModelError::Invalid(format!("{name}: {error}")))
         };
         Self::of(&json("tokenizer.json")?, &json("config.json")?, vocabulary)
@@ -139,7 +139,7 @@ impl Vocabulary {
         if let (Some(previous), Some(words)) = (self.previous, words.filter(|words| !words.trim().is_empty())) {
             let words = self.encode(&format!(" {}", words.trim()));
             prompt.push(previous);
-            prompt.extend(words.iter().skip(words.len().saturating_sub(MOST_WORDS)));
+            prompt.extend(words.iter().skip(words.len().saturating_sub(MAX_WORDS)));
         }
         prompt.push(self.start);
         prompt.extend(self.language_tokens.get(at));
@@ -256,7 +256,7 @@ pub mod tests {
         assert_eq!(tokens.prompt("en", Some("ab ")), Some(vec![50_360, 4, 50_257]));
         assert_eq!(tokens.prompt("de", None), None);
         let long = tokens.prompt("en", Some(&"ab ".repeat(500))).unwrap();
-        assert_eq!(long.len(), MOST_WORDS + 2);
+        assert_eq!(long.len(), MAX_WORDS + 2);
     }
 
     #[test]

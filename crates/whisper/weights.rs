@@ -16,9 +16,9 @@ use super::errors::ModelError;
 const F32: u8 = 0;
 const F16: u8 = 4;
 /// Bounds of what a file may hold; the largest model there is has 3.1 GB, some 1,600 tensors, and three dimensions at most.
-const MOST_BYTES: u64 = 4 << 30;
-const MOST_TENSORS: usize = 10_000;
-const MOST_DIMS: u8 = 4;
+const MAX_BYTES: u64 = 4 << 30;
+const MAX_TENSORS: usize = 10_000;
+const MAX_DIMS: u8 = 4;
 
 /// The tensors of a file.
 pub struct Weights {
@@ -63,7 +63,7 @@ impl<'a> WeightsReader<'a> {
     /// A number of entries, each of which takes more memory than its bytes in the file.
     fn count(&mut self) -> Result<usize, ModelError> {
         let count = self.u32()?;
-        if count > MOST_TENSORS {
+        if count > MAX_TENSORS {
             return Err(ModelError::Invalid(format!("model.bin has {count} tensors")));
         }
         Ok(count)
@@ -79,7 +79,7 @@ impl<'a> WeightsReader<'a> {
 
 impl Weights {
     pub fn open(file: &Path) -> Result<Self, ModelError> {
-        Self::of(read_bounded(file, MOST_BYTES)?)
+        Self::of(read_bounded(file, MAX_BYTES)?)
     }
 
     pub fn of(bytes: Vec<u8>) -> Result<Self, ModelError> {
@@ -95,7 +95,7 @@ impl Weights {
         for _ in 0..cursor.count()? {
             let name = cursor.string()?;
             let rank = cursor.u8()?;
-            if rank > MOST_DIMS {
+            if rank > MAX_DIMS {
                 return Err(ModelError::Invalid(format!("{name} has {rank} dimensions")));
             }
             let dims = (0..rank).map(|_| cursor.u32()).collect::<Result<Vec<_>, _>>()?;

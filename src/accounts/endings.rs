@@ -8,7 +8,7 @@ use crate::accounts::state::Accounts;
 /// Interval of the queries, so that sockets close and tokens are refused within a second.
 const PAUSE: Duration = Duration::from_millis(400);
 /// Overlap with the previous query: a transaction becomes visible later than the time that it records.
-const BACK: Duration = Duration::from_secs(10);
+const OVERLAP: Duration = Duration::from_secs(10);
 
 /// Adds ended sessions to the revoked ones until the server stops.
 pub async fn follow(state: Accounts) {
@@ -21,7 +21,7 @@ pub async fn follow(state: Accounts) {
         }
         // Counts from the last successful query, however long ago that was: this process or the database may have been
         // suspended.
-        let (now, since) = (state.now(), answered_at - BACK);
+        let (now, since) = (state.now(), answered_at - OVERLAP);
         match state.db.read(move |conn| Box::pin(store::ended_since(conn, since))).await {
             Ok(ended) => {
                 for session_id in ended.into_iter().filter(|id| !state.revoked.contains(*id)) {

@@ -34,7 +34,7 @@ use crate::meetings::transcripts::sources::{RecordingSource, SourceTranscript, S
 use crate::projects::{documents, glossary};
 
 /// How often a run looks for the transcripts that it waits for.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How much of some recordings is transcribed.
 #[derive(Default)]
@@ -87,7 +87,7 @@ impl<'a> Attempt<'a> {
                 return Ok(false);
             }
             tokio::select! {
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(CHECK_INTERVAL) => {}
                 () = token.cancelled() => return Ok(false),
             }
         }

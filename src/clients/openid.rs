@@ -39,7 +39,7 @@ const CACHED_FOR: Duration = Duration::from_secs(3600);
 /// For this long after a failed fetch, further requests fail immediately instead of waiting for the same failure.
 const PAUSE: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(5);
-const LARGEST_ANSWER: usize = 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 /// Tolerated difference between the provider's clock and this server's.
 const LEEWAY: Duration = Duration::from_secs(30);
 
@@ -378,7 +378,7 @@ async fn send(http: &reqwest::Client, request: reqwest::Request) -> Result<HttpR
     *response.status_mut() = answer.status();
     *response.headers_mut() = answer.headers().clone();
     while let Some(chunk) = answer.chunk().await.map_err(unanswered)? {
-        if response.body().len() + chunk.len() > LARGEST_ANSWER {
+        if response.body().len() + chunk.len() > MAX_ANSWER_BYTES {
             return Err(Unanswered("its response is too long".to_owned()));
         }
         response.body_mut().extend_from_slice(&chunk);

@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 /// The name of the program.
 pub const PROGRAM: &str = "colloquy-printer";
 /// The largest file that is taken from it.
-const MOST_BYTES: u64 = 512 * 1024 * 1024;
+const MAX_BYTES: u64 = 512 * 1024 * 1024;
 
 /// Why there is no PDF.
 #[derive(Debug, Error)]
@@ -67,7 +67,7 @@ impl PdfPrinter {
             }
         };
         // Twice the processor's time, because others use the processor too.
-        let ((), printed) = tokio::join!(write, confined::answer(child, self.limit * 2, MOST_BYTES));
+        let ((), printed) = tokio::join!(write, confined::answer(child, self.limit * 2, MAX_BYTES));
         printed.map_err(|exit| match exit {
             ChildExit::CpuTimeExceeded | ChildExit::TimedOut => PrintError::TooLong(self.limit),
             ChildExit::Terminated => PrintError::Stopped,

@@ -30,12 +30,12 @@ const ATTEMPTS: u32 = 4;
 /// The pause after the first attempt; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// A service that asks for a longer pause is left alone, and the job is tried again later.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// The largest response. Two minutes of speech are about 3 KB of text.
 const ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// The most segments of a piece, and the most characters of a segment.
-const MOST_SEGMENTS: usize = 2_000;
-const LONGEST_TEXT: usize = 5_000;
+const MAX_SEGMENTS: usize = 2_000;
+const MAX_TEXT_LENGTH: usize = 5_000;
 /// Characters of a refusal that are passed on.
 const REFUSAL_CHARACTERS: usize = 200;
 /// Whisper's own rule of what it invented where nobody speaks.
@@ -143,7 +143,7 @@ impl SentPieces<'_> {
                 Err(failed) => failed,
             };
             let wanted = if let NoAnswer::Away(_, wanted) = &failed { *wanted } else { None };
-            if attempt == ATTEMPTS || wanted.is_some_and(|wanted| wanted > LONGEST_PAUSE) {
+            if attempt == ATTEMPTS || wanted.is_some_and(|wanted| wanted > MAX_PAUSE) {
                 return Err(match failed {
                     NoAnswer::Invalid(why) => Untranscribed::Crashed(why),
                     NoAnswer::Away(why, _) | NoAnswer::Refused(why) => Untranscribed::Interrupted(why),
@@ -283,11 +283,11 @@ impl ServiceAnswer {
             return Err(invalid("neither a text nor segments"));
         }
         let segments = answer.segments.as_deref().unwrap_or_default();
-        if segments.len() > MOST_SEGMENTS {
+        if segments.len() > MAX_SEGMENTS {
             return Err(invalid("too many segments"));
         }
         let texts = segments.iter().map(|segment| &segment.text).chain(&answer.text).map(|text| text.chars().count());
-        if texts.max().unwrap_or(0) > LONGEST_TEXT {
+        if texts.max().unwrap_or(0) > MAX_TEXT_LENGTH {
             return Err(invalid("a text is too long"));
         }
         let is_time = |segment: &ServiceSegment| 0.0 <= segment.start && segment.start <= segment.end;
@@ -398,9 +398,9 @@ mod tests {
 
     #[test]
     fn what_is_no_transcript_is_invalid() {
-        let long = format!(r#"{{"text": "{}"}}"#, "x".repeat(LONGEST_TEXT + 1));
+        let long = format!(r#"{{"text": "{}"}}"#, "x".repeat(MAX_TEXT_LENGTH + 1));
         let many =
-            format!(r#"{{"segments": [{}]}}"#, vec![r#"{"start":0,"end":1,"text":"x"}"#; MOST_SEGMENTS + 1].join(","));
+            format!(r#"{{"segments": [{}]}}"#, vec![r#"{"start":0,"end":1,"text":"x"}"#; MAX_SEGMENTS + 1].join(","));
         for wrong in [
             "",
             "{",

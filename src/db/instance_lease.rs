@@ -45,7 +45,7 @@ const RENEWAL: Duration = Duration::from_secs(3);
 /// How long an expired lease must stay unchanged before it is free: longer than [`RENEWAL`].
 const SILENCE: Duration = Duration::from_secs(4);
 /// Delay between two reads of another server's lease.
-const LOOK: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Why the server must not start, as a message for the person who starts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,7 +189,7 @@ async fn take_lease(db: &Db) -> Result<InstanceLease, HeldBy> {
             tracing::info!("a lease on the database exists; waiting for it to be renewed or to expire");
         }
         seen = now.map(|now| (now, seen.map_or_else(Instant::now, |(_, since)| since)));
-        sleep(LOOK).await;
+        sleep(CHECK_INTERVAL).await;
     }
     if let Backend::Postgres(postgres) = db.open.backend.as_ref() {
         postgres.guard_by(Arc::clone(&guard));

@@ -24,7 +24,7 @@ pub struct Rate {
 }
 
 /// No window is longer: older attempts expire, see [`RETENTION`].
-pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
+pub const MAX_WINDOW: Duration = Duration::from_secs(24 * 3600);
 
 /// Returns how long until one more attempt of a key is allowed; zero when it is allowed now.
 ///
@@ -169,4 +169,4 @@ fn lock_key(class: &str, key_hash: &str) -> i64 {
 }
 
 /// Attempts that no window reaches any longer.
-pub const RETENTION: Retention = Retention { table: "attempts", key: "id", at: "at", period: LONGEST };
+pub const RETENTION: Retention = Retention { table: "attempts", key: "id", at: "at", period: MAX_WINDOW };

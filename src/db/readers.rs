@@ -28,9 +28,9 @@ use super::job::{DbJob, run_within};
 use crate::vital;
 
 /// How long a reader rests before it ends.
-const LONGEST_REST: Duration = Duration::from_secs(30);
+const MAX_REST: Duration = Duration::from_secs(30);
 /// How long a read waits for a busy reader before there is one more; the queue is looked at as often.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A read on its way.
 pub(super) struct ReadJob {
@@ -116,7 +116,7 @@ impl Readers {
 /// Watches the queue until it is empty: begins further readers, and refuses what has waited for too long.
 async fn watch(pool: Weak<ReaderPool>) {
     loop {
-        sleep(LOOK).await;
+        sleep(CHECK_INTERVAL).await;
         let Some(pool) = pool.upgrade() else { return };
         let (now, mut late) = (Instant::now(), Vec::new());
         let mut state = pool.state();
@@ -130,7 +130,7 @@ async fn watch(pool: Weak<ReaderPool>) {
             return;
         }
         let one_more = if state.busy() < pool.most {
-            state.waiting.pop_front_if(|(since, _)| now.duration_since(*since) >= LOOK)
+            state.waiting.pop_front_if(|(since, _)| now.duration_since(*since) >= CHECK_INTERVAL)
         } else {
             None
         };
@@ -225,7 +225,7 @@ impl ReaderThread {
             state.resting.push((rest, self.sender.take()?));
             rest
         };
-        let handover = match self.reads.recv_timeout(LONGEST_REST) {
+        let handover = match self.reads.recv_timeout(MAX_REST) {
             Ok(handover) => handover,
             Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) => {

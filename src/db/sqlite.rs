@@ -19,7 +19,7 @@ use super::{DbSettings, OpenError};
 const BUSY_TIMEOUT: &str = "PRAGMA busy_timeout = 2000";
 /// Bytes of the file that are memory-mapped: SQLite's maximum. Pages beyond are copied into each connection's own
 /// memory.
-const MOST_MAPPED: u64 = 0x7fff_0000;
+const MAX_MAPPED: u64 = 0x7fff_0000;
 /// Delay between two attempts to truncate the write-ahead log.
 const LOG_AGAIN: Duration = Duration::from_millis(50);
 
@@ -121,7 +121,7 @@ fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {
     conn.batch_execute(BUSY_TIMEOUT).map_err(|error| format!("{name} can't be set up: {error}"))?;
     let pragmas = format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-         PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = {MOST_MAPPED};"
+         PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = {MAX_MAPPED};"
     );
     conn.batch_execute(&pragmas).map_err(|error| format!("{name} can't be set up: {error}"))?;
     // SQLite's built-in function handles ASCII letters only.

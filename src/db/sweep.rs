@@ -22,7 +22,7 @@ use super::sql::{UtcTime, Uuid};
 pub const PAGE: i64 = 500;
 /// After each page maintenance pauses for as long as the page took, to leave others at least half of the database's
 /// time, but for no longer than this.
-const LONGEST_REST: Duration = Duration::from_millis(100);
+const MAX_REST: Duration = Duration::from_millis(100);
 
 /// Rows that expire once one of their timestamps lies so far in the past.
 #[derive(Debug, Clone, Copy)]
@@ -139,7 +139,7 @@ pub async fn in_pages<E: From<DbError> + Send + 'static>(
             return Ok(all);
         }
         tokio::select! {
-            () = tokio::time::sleep(began.elapsed().min(LONGEST_REST)) => {}
+            () = tokio::time::sleep(began.elapsed().min(MAX_REST)) => {}
             () = stopping.cancelled() => return Ok(all),
         }
     }

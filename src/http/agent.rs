@@ -7,7 +7,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use super::error::ApiError;
 use super::input::{Described, Input, Raw, header_parameter};
 
-const LONGEST: usize = 500;
+const MAX_LENGTH: usize = 500;
 
 /// An input together with the client's `User-Agent` and `Accept-Language`.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl<I: Input> Input for WithClient<I> {
 impl Agent {
     #[must_use]
     pub fn of(request: &HttpRequest) -> Self {
-        Self { name: user_agent(request, LONGEST), languages: languages(text(request, &header::ACCEPT_LANGUAGE)) }
+        Self { name: user_agent(request, MAX_LENGTH), languages: languages(text(request, &header::ACCEPT_LANGUAGE)) }
     }
 }
 

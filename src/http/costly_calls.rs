@@ -23,7 +23,7 @@ use super::error::ApiError;
 use crate::config::Class;
 
 /// How many costly calls of one project are under way at once, if there are as many processors for others.
-const MOST_AT_ONCE: usize = 2;
+const MAX_AT_ONCE: usize = 2;
 /// How many more wait for their turn.
 const WAITING: usize = 16;
 /// How long one waits for its turn.
@@ -70,7 +70,7 @@ impl CostlyCalls {
     #[must_use]
     pub fn of(class: Class) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let at_once = (processors / 2).clamp(1, MOST_AT_ONCE);
+        let at_once = (processors / 2).clamp(1, MAX_AT_ONCE);
         Self { rate: CallLimit::of(class), at_once, wait: WAIT, projects: Arc::default() }
     }
 

@@ -17,9 +17,9 @@ use crate::db::DbError;
 
 /// The most items of `errors` in one response, and the longest texts in characters. Both are limited because they can
 /// come from what the client sent.
-pub const MOST_FAULTS: usize = 20;
-const LONGEST_MESSAGE: usize = 500;
-const MOST_OF_A_PATH: usize = 200;
+pub const MAX_FAULTS: usize = 20;
+const MAX_MESSAGE_LENGTH: usize = 500;
+const MAX_PATH_LENGTH: usize = 200;
 
 /// An error response, and what is logged about it.
 #[derive(Debug, Clone)]
@@ -184,12 +184,12 @@ impl ApiError {
             Some(cause) => tracing::info!(code = self.code.name, cause, "request refused"),
             None => tracing::debug!(code = self.code.name, message = self.message, "request refused"),
         }
-        let message = cut(&self.message, LONGEST_MESSAGE);
+        let message = cut(&self.message, MAX_MESSAGE_LENGTH);
         let own = [match self.code {
             Code::VALIDATION_ERROR => FieldError::value(Reason::InvalidValue, None, message.clone()),
             code => FieldError::of(code, None, message.clone()),
         }];
-        let faults: Vec<FieldError> = self.faults.iter().take(MOST_FAULTS).map(FieldError::cut).collect();
+        let faults: Vec<FieldError> = self.faults.iter().take(MAX_FAULTS).map(FieldError::cut).collect();
         let errors = if faults.is_empty() { own.as_slice() } else { faults.as_slice() };
         let ready = PreparedAnswer::json(self.status_code(), ready::failure_bytes(self.code.status, &message, errors));
         let ready = match self.retry_after {
@@ -207,8 +207,8 @@ impl FieldError {
     /// Truncates the texts to what a response may contain, so that clients don't get back what they sent in full
     /// length.
     fn cut(&self) -> Self {
-        let field = self.field.as_deref().map(|field| cut(field, MOST_OF_A_PATH));
-        Self { message: cut(&self.message, LONGEST_MESSAGE), field, ..self.clone() }
+        let field = self.field.as_deref().map(|field| cut(field, MAX_PATH_LENGTH));
+        Self { message: cut(&self.message, MAX_MESSAGE_LENGTH), field, ..self.clone() }
     }
 }
 

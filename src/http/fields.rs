@@ -13,7 +13,7 @@ use actors::ids::Id;
 use actors::time::{LocalTime, Time, UtcOffset};
 use serde_json::{Map, Value};
 
-use super::error::{ApiError, FieldError, MOST_FAULTS};
+use super::error::{ApiError, FieldError, MAX_FAULTS};
 use super::patch::Patch;
 use super::reason::Reason;
 
@@ -62,7 +62,7 @@ pub struct Rejected;
 #[derive(Debug)]
 pub struct Fields {
     values: Map<String, Value>,
-    /// The first [`MOST_FAULTS`] errors; later ones are dropped, since the response names no more.
+    /// The first [`MAX_FAULTS`] errors; later ones are dropped, since the response names no more.
     faults: Vec<FieldError>,
 }
 
@@ -285,7 +285,7 @@ impl Fields {
     }
 
     fn note(&mut self, fault: FieldError) -> Rejected {
-        if self.faults.len() < MOST_FAULTS {
+        if self.faults.len() < MAX_FAULTS {
             self.faults.push(fault);
         }
         Rejected
@@ -304,7 +304,7 @@ impl Fields {
     }
 
     fn note_unknown(&mut self) {
-        for (name, _) in std::mem::take(&mut self.values).into_iter().take(MOST_FAULTS) {
+        for (name, _) in std::mem::take(&mut self.values).into_iter().take(MAX_FAULTS) {
             self.fault(&name, Reason::UnknownKey, Reason::UnknownKey.sentence());
         }
     }

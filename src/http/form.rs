@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 
 use super::code::Code;
-use super::error::{ApiError, FieldError, MOST_FAULTS};
+use super::error::{ApiError, FieldError, MAX_FAULTS};
 use super::input::Raw;
 use super::pace::is_too_slow;
 use super::reason::Reason;
@@ -111,7 +111,7 @@ pub async fn only_file(
             }
         }
         // Further errors would not be reported.
-        if faults.len() >= MOST_FAULTS {
+        if faults.len() >= MAX_FAULTS {
             return Err(ApiError::invalid(faults));
         }
     }

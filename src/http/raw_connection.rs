@@ -31,9 +31,9 @@ use crate::config::Http;
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// After this time a connection without a request is closed even if there are unread bytes from the client: a server
 /// that is this far behind does not help its clients by keeping connections open.
-const LONGEST: Duration = Duration::from_secs(60);
+const MAX_IDLE: Duration = Duration::from_secs(60);
 /// The interval between two checks of all connections.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How many unsent bytes the kernel buffers for a connection (TCP_NOTSENT_LOWAT). With more, a slow client would seem
 /// to make no progress.
 const AHEAD_BYTES: u32 = 64 * 1024;
@@ -169,7 +169,7 @@ impl Connections {
 
     /// Checks all connections once a second until the server stops.
     pub async fn watch(self: Arc<Self>, stopping: CancellationToken) {
-        while stopping.run_until_cancelled(tokio::time::sleep(LOOK)).await.is_some() {
+        while stopping.run_until_cancelled(tokio::time::sleep(CHECK_INTERVAL)).await.is_some() {
             self.check_all(Instant::now());
         }
     }
@@ -236,7 +236,7 @@ impl ConnectionShared {
         let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let why = stage.too_slow(idle, now)?;
         let is_idle = stage.in_flight == 0 && stage.full_since.is_none();
-        let is_ours = is_idle && now.duration_since(stage.idle_since) < LONGEST && self.waits_for_us();
+        let is_ours = is_idle && now.duration_since(stage.idle_since) < MAX_IDLE && self.waits_for_us();
         (!is_ours).then_some(why)
     }
 

@@ -29,9 +29,9 @@ const PIECE_BYTES: usize = 256 * 1024;
 /// How many bytes all spools may have together on the disk, and those of one owner a quarter of it.
 const ROOM_BYTES: usize = 8 * 1024 * 1024 * 1024;
 /// A spool looks at the free space whenever it has grown by so much, in bytes.
-const LOOK_BYTES: usize = 4 * 1024 * 1024;
+const CHECK_BYTES: usize = 4 * 1024 * 1024;
 /// The longest time for which a response is sent from a spool: who reads so slowly would keep its room from others.
-const LONGEST_SENDING: Duration = Duration::from_secs(10 * 60);
+const MAX_SENDING_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// Where spools are made. Clones share the room.
 #[derive(Clone)]
@@ -115,9 +115,9 @@ impl Write for SpoolWriter {
     fn flush(&mut self) -> io::Result<()> {
         let full = |_| io::Error::new(io::ErrorKind::QuotaExceeded, "too many bytes are on their way from the disk");
         self.share.grow_to(self.length).map_err(full)?;
-        if self.looked_at.is_none_or(|looked_at| self.length - looked_at >= LOOK_BYTES) {
+        if self.looked_at.is_none_or(|looked_at| self.length - looked_at >= CHECK_BYTES) {
             self.looked_at = Some(self.length);
-            let wanted = u64::try_from(LOOK_BYTES).unwrap_or(u64::MAX);
+            let wanted = u64::try_from(CHECK_BYTES).unwrap_or(u64::MAX);
             // Where it can't be told, writing shows it.
             if free_of(&self.folder).is_some_and(|free| free < self.reserve.saturating_add(wanted)) {
                 return Err(io::Error::new(io::ErrorKind::StorageFull, "the disk is nearly full"));
@@ -174,7 +174,7 @@ impl Spool {
     /// Sends it as JSON, by pieces.
     #[must_use]
     pub fn response(self, etag: Option<String>) -> HttpResponse {
-        self.sent_until(Instant::now() + LONGEST_SENDING, etag)
+        self.sent_until(Instant::now() + MAX_SENDING_TIME, etag)
     }
 
     /// Sends it until a time, when the connection is closed.

@@ -15,11 +15,11 @@ use tokio::net::tcp::OwnedReadHalf;
 use super::raw_connection::RawConnection;
 
 /// The most requests that have been passed on and are not answered yet.
-const MOST_AHEAD: usize = 16;
+const MAX_AHEAD: usize = 16;
 /// How much of a header line is stored. The names and values that determine a body's length are shorter.
 const LINE_BYTES: usize = 256;
 
-/// A connection that passes on at most `MOST_AHEAD` unanswered requests.
+/// A connection that passes on at most `MAX_AHEAD` unanswered requests.
 pub struct ThrottledStream {
     reading: OwnedReadHalf,
     pub connection: RawConnection,
@@ -49,7 +49,7 @@ impl AsyncRead for ThrottledStream {
         }
         // Registered before the count is read: a response that ends right after it then still wakes this task.
         this.connection.wake_at_answer(cx.waker());
-        let room = MOST_AHEAD.saturating_sub(this.heads.whole.saturating_sub(this.connection.answered()));
+        let room = MAX_AHEAD.saturating_sub(this.heads.whole.saturating_sub(this.connection.answered()));
         // The body of the last request passed on may still follow.
         if room == 0 && this.heads.at == HeadState::Head {
             return Poll::Pending;

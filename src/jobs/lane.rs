@@ -21,7 +21,7 @@ use super::JobError;
 use super::dispatch::AnyHandler;
 
 /// The longest pause between two checks whether a service is back.
-pub const LONGEST_OUTAGE_PAUSE: Duration = Duration::from_secs(60);
+pub const MAX_OUTAGE_PAUSE: Duration = Duration::from_secs(60);
 
 pub struct Lane {
     pub handler: Arc<dyn AnyHandler>,
@@ -63,7 +63,7 @@ impl Lane {
         *outage = match tried {
             Err(JobError::Unavailable(_)) => {
                 let times = outage.map_or(1, |outage| outage.times + 1);
-                Some(Outage { times, until: now + pause(times, LONGEST_OUTAGE_PAUSE) })
+                Some(Outage { times, until: now + pause(times, MAX_OUTAGE_PAUSE) })
             }
             Err(JobError::Lapsed(_)) => *outage,
             Ok(()) | Err(JobError::Again(_) | JobError::Never(_) | JobError::NextTurn) => None,
@@ -73,7 +73,7 @@ impl Lane {
     /// Returns how long a failed job waits until its next attempt.
     pub fn pause_of(&self, fault: &JobError, attempt: i64) -> Duration {
         let longest = match fault {
-            JobError::Unavailable(_) => LONGEST_OUTAGE_PAUSE,
+            JobError::Unavailable(_) => MAX_OUTAGE_PAUSE,
             _ => self.handler.retry_policy().longest_pause,
         };
         pause(attempt, longest)
@@ -135,7 +135,7 @@ mod tests {
         for _ in 0..40 {
             lane.record(&outage(), now);
             assert_eq!(lane.free(now), 0);
-            now = now + LONGEST_OUTAGE_PAUSE * 3 / 2;
+            now = now + MAX_OUTAGE_PAUSE * 3 / 2;
             assert_eq!(lane.free(now), 1);
             let asking = lane.acquire();
             assert_eq!(lane.free(now), 0);

@@ -32,7 +32,7 @@ pub use masking::{masked, without_addresses};
 /// The purpose of the sealing key.
 const PURPOSE: &str = "mail";
 /// An e-mail that can't be sent for this long is given up; mail servers themselves wait for two to five days.
-const LONGEST: Duration = Duration::from_secs(3 * 24 * 3600);
+const MAX_RETRY_TIME: Duration = Duration::from_secs(3 * 24 * 3600);
 
 /// An e-mail to be sent, with its expiry and the reference for its outcome.
 #[derive(Debug, Clone)]
@@ -149,7 +149,7 @@ impl Outbox {
         let id: Id<Job> = Id::generate();
         let QueuedEmail { email, until, reference, fair_key } = email;
         let fair_key = fair_key.unwrap_or_else(|| self.turn_of(&email.to));
-        let waiting = WaitingEmail { email, written_at: now, until: until.unwrap_or(now + LONGEST), reference };
+        let waiting = WaitingEmail { email, written_at: now, until: until.unwrap_or(now + MAX_RETRY_TIME), reference };
         let plain = serde_json::to_vec(&waiting).map_err(|error| DbError::Broken(error.to_string()))?;
         let sealed = self.0.seal(PURPOSE, id.uuid().as_bytes(), &plain);
         let sealed = sealed.map_err(|error| DbError::Broken(error.to_string()))?;

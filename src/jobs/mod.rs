@@ -238,8 +238,8 @@ impl Jobs {
     }
 
     pub(crate) async fn woken(&self, now: Time, next: Option<Time>) {
-        const LONGEST: Duration = Duration::from_secs(1);
-        let pause = next.map_or(LONGEST, |next| next.since(now).min(LONGEST));
+        const MAX_PAUSE: Duration = Duration::from_secs(1);
+        let pause = next.map_or(MAX_PAUSE, |next| next.since(now).min(MAX_PAUSE));
         // Whichever comes first.
         let _ = tokio::time::timeout(pause, self.woken.notified()).await;
     }

@@ -13,8 +13,8 @@ use crate::http::error::ApiError;
 use crate::live::state::RealTime;
 
 /// How often a guest's access is checked for expiry, and how soon the check is repeated while the store is unavailable.
-const LOOK: Duration = Duration::from_secs(30);
-const AGAIN: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndCondition {
@@ -63,7 +63,7 @@ async fn access_lost(state: &RealTime, guest: Guest) {
         match check_access(state, Principal::Guest(guest)).await {
             Ok(()) => {}
             Err(failure) if failure.code == Code::SERVICE_UNAVAILABLE => {
-                sleep(AGAIN).await;
+                sleep(RETRY_INTERVAL).await;
                 continue;
             }
             Err(_) => return,
@@ -79,7 +79,7 @@ async fn access_lost(state: &RealTime, guest: Guest) {
         };
         tokio::select! {
             () = changed => {}
-            () = sleep(LOOK) => {}
+            () = sleep(CHECK_INTERVAL) => {}
         }
     }
 }

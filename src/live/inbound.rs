@@ -16,7 +16,7 @@ const HEADER: usize = 14;
 
 /// How many frames may wait to be handled before more is read. What is read waits in memory, whereas what is not read
 /// makes the client wait.
-const MOST_WAITING: usize = 32;
+const MAX_WAITING: usize = 32;
 
 /// The stream of bytes that a client sends. Clones share the same stream.
 #[derive(Clone)]
@@ -53,7 +53,7 @@ impl Inbound {
 impl Stream for Inbound {
     type Item = Result<Bytes, PayloadError>;
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if self.frames.borrow().waiting > MOST_WAITING {
+        if self.frames.borrow().waiting > MAX_WAITING {
             // The reader has frames to go on with, so nothing needs to wake it.
             return Poll::Pending;
         }
@@ -128,7 +128,7 @@ mod tests {
     use bytes::Bytes;
     use futures_util::{FutureExt, StreamExt, stream};
 
-    use super::{Frames, Inbound, MOST_WAITING};
+    use super::{Frames, Inbound, MAX_WAITING};
 
     fn frame(length: usize) -> Vec<u8> {
         let mut frame = vec![0x81];
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn no_more_is_read_while_many_frames_wait() {
-        let many = MOST_WAITING + 8;
+        let many = MAX_WAITING + 8;
         let pongs = Bytes::from([0x8a, 0x80, 0, 0, 0, 0].repeat(many));
         let payload = Payload::Stream { payload: stream::repeat_with(move || Ok(pongs.clone())).boxed_local() };
         let mut inbound = Inbound::of(payload, 65_536);

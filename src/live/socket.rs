@@ -51,7 +51,7 @@ pub const HEARTBEAT: Duration = Duration::from_secs(20);
 /// A client that has sent nothing for this long, not even a pong, is considered gone.
 pub const SILENCE: Duration = Duration::from_secs(60);
 /// How often the heartbeat, the silence and the window are checked.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 struct Socket {
     state: RealTime,
@@ -164,7 +164,7 @@ impl Actor for Socket {
     type Context = Context;
 
     fn started(&mut self, context: &mut Context) {
-        context.run_interval(LOOK, Self::check_liveness);
+        context.run_interval(CHECK_INTERVAL, Self::check_liveness);
         let ending = ending(self.state.clone(), self.caller).into_actor(self);
         context.spawn(ending.map(|ending, _, context| match ending {
             EndCondition::Revoked => close(context, CloseReason::Revoked),

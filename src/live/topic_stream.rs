@@ -28,7 +28,7 @@ use crate::live::state::RealTime;
 /// The number of events read from the table at once.
 const PAGE: u32 = 256;
 /// The delay between attempts to read while the database is unavailable.
-const AGAIN: Duration = Duration::from_millis(250);
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The position a subscriber resumes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl TopicStream {
                 match self.admitted().await {
                     Ok(true) => self.doubtful = false,
                     Ok(false) => {
-                        sleep(AGAIN).await;
+                        sleep(RETRY_INTERVAL).await;
                         continue;
                     }
                     Err(refused) => return StreamItem::Refused(refused),
@@ -150,7 +150,7 @@ impl TopicStream {
             }
             if let Some(record) = self.missed.front() {
                 let Some(seen) = self.as_seen(Arc::clone(record)).await else {
-                    sleep(AGAIN).await;
+                    sleep(RETRY_INTERVAL).await;
                     continue;
                 };
                 self.missed.pop_front();
@@ -162,7 +162,7 @@ impl TopicStream {
                     Ok(false) => return self.lost().await,
                     Err(away) => {
                         tracing::warn!(topic = %self.topic, %away, "missed events could not be loaded yet; retrying");
-                        sleep(AGAIN).await;
+                        sleep(RETRY_INTERVAL).await;
                     }
                 }
                 continue;

@@ -31,12 +31,12 @@ use crate::projects::membership_end::{EndedMembership, MembershipHook};
 use crate::tasks::Tasks;
 
 /// Participants that one transaction removes: each takes some dozen statements. No user is in so many meetings at once.
-const MOST: i64 = 20;
+const MAX_PARTICIPANTS: i64 = 20;
 /// Limit of meetings whose loaded actors re-read their state.
 const AWAKE: i64 = 1000;
-const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(60);
+const MAX_PAUSE: std::time::Duration = std::time::Duration::from_secs(60);
 /// Pause between attempts to make the actors re-read their state.
-const AGAIN: std::time::Duration = std::time::Duration::from_secs(1);
+const RETRY_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// The membership hook of meetings: removes the user from the meetings of the project.
 pub struct MeetingParticipantsHook {
@@ -52,7 +52,7 @@ impl MembershipHook for MeetingParticipantsHook {
         let EndedMembership { project_id, user_id, at, request } = ended;
         invitations::revoke_open_of_member(conn, *project_id, *user_id, *at).await?;
         let mut records = Vec::new();
-        for id in participants::meetings_to_leave(conn, *project_id, *user_id, before(*at), MOST).await? {
+        for id in participants::meetings_to_leave(conn, *project_id, *user_id, before(*at), MAX_PARTICIPANTS).await? {
             records.extend(self.exclude(conn, id, ended).await?);
         }
         let payload = RemoveFromMeetings { project_id: *project_id, user_id: *user_id, at: *at };
@@ -122,7 +122,7 @@ async fn reload_by_and_by(db: &Db, registry: &Registry<Meeting>, project_id: Id<
         db.settle().await;
         let Err(away) = reload(db, registry, project_id, user_id).await else { return };
         tracing::warn!(%away, "the meetings of a removed member could not be reloaded; retrying");
-        tokio::time::sleep(AGAIN).await;
+        tokio::time::sleep(RETRY_INTERVAL).await;
     }
 }
 
@@ -144,7 +144,7 @@ impl Handler for RemoveFromMeetingsHandler {
     /// Retries without limit, with short pauses: a user who lost a project must not keep access to its meetings because
     /// a dependency was unavailable for long.
     fn retry_policy(&self) -> RetryPolicy {
-        RetryPolicy { longest_pause: LONGEST_PAUSE, ..RetryPolicy::UNTIL_DONE }
+        RetryPolicy { longest_pause: MAX_PAUSE, ..RetryPolicy::UNTIL_DONE }
     }
 
     /// Each participant that is removed stays removed: the next attempt goes on with the others.
@@ -163,7 +163,7 @@ impl Handler for RemoveFromMeetingsHandler {
                     if projects::store::role(conn, project_id, user_id).await?.is_some() {
                         return Ok(Vec::new());
                     }
-                    participants::meetings_to_leave(conn, project_id, user_id, before(at), MOST).await
+                    participants::meetings_to_leave(conn, project_id, user_id, before(at), MAX_PARTICIPANTS).await
                 })
             });
             let left = left.await?;

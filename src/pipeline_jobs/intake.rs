@@ -10,7 +10,7 @@ use actors::language::Language;
 use actors::run::AnalysisType;
 use futures_util::StreamExt;
 use pipeline::SourceKind;
-use pipeline::glossary::{GlossaryEntry, MOST_ENTRIES, MOST_SPELLINGS};
+use pipeline::glossary::{GlossaryEntry, MAX_ENTRIES, MAX_SPELLINGS};
 use readers::sniff;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::folder::{IncomingFolder, source_name};
-use super::json_sources::{self, MOST_SOURCES, PipelineSource, check_name};
+use super::json_sources::{self, MAX_SOURCES, PipelineSource, check_name};
 use super::model::{JobRequest, JobSource, SourceContent};
 use super::state::PipelineJobs;
 use crate::http::code::Code;
@@ -157,9 +157,9 @@ struct PipelineTerm {
 }
 
 fn glossary_of(fields: &mut Fields) -> Result<Vec<GlossaryEntry>, Rejected> {
-    let entries = fields.optional_objects("glossary", 0..=MOST_ENTRIES, |entry| {
+    let entries = fields.optional_objects("glossary", 0..=MAX_ENTRIES, |entry| {
         let (term, definition) = (entry.required::<TermName>("term"), entry.optional::<TermMeaning>("definition"));
-        let spellings = entry.values::<TermName>("spellings", MOST_SPELLINGS, |_| Ok(()));
+        let spellings = entry.values::<TermName>("spellings", MAX_SPELLINGS, |_| Ok(()));
         let spellings = spellings?.into_iter().map(|spelling| spelling.0).collect();
         Ok(GlossaryEntry { term: term?.0, definition: definition?.map(|meaning| meaning.0), spellings })
     });
@@ -325,7 +325,7 @@ impl Input for ProcessFiles {
         let request: RefOr<Schema> = Ref::from_schema_name(PipelineProcessFilesRequest::name()).into();
         let files = ArrayBuilder::new()
             .items(file)
-            .max_items(Some(MOST_SOURCES))
+            .max_items(Some(MAX_SOURCES))
             .description(Some("The files, each in a part of its own, in the order of the sources in `request`."));
         let form = ObjectBuilder::new()
             .description(Some("A job over files: its description, and the files."))
@@ -356,9 +356,9 @@ impl FilesForm {
         match part.name().unwrap_or_default() {
             "request" if self.request.is_none() => self.request = Some(small(part).await?),
             "request" => return Err(ApiError::field("request", Reason::Repeated, Reason::Repeated.sentence())),
-            "file" if self.files.len() < MOST_SOURCES => self.file(state, part).await?,
+            "file" if self.files.len() < MAX_SOURCES => self.file(state, part).await?,
             "file" => {
-                let message = format!("At most {MOST_SOURCES} files are allowed.");
+                let message = format!("At most {MAX_SOURCES} files are allowed.");
                 return Err(ApiError::field("file", Reason::TooLong, message));
             }
             name => {
@@ -396,7 +396,7 @@ impl FilesForm {
         let request =
             self.request.ok_or_else(|| ApiError::field("request", Reason::Required, Reason::Required.sentence()))?;
         let mut fields = object(&request)?;
-        let sources = fields.objects("sources", 1..=MOST_SOURCES, |source| {
+        let sources = fields.objects("sources", 1..=MAX_SOURCES, |source| {
             let (id, kind, name) = (source.required("id"), source.required("kind"), source.required("name"));
             Ok(PipelineFileSource { id: id?, kind: kind?, name: name? })
         });

@@ -18,13 +18,13 @@ use crate::http::error::ApiError;
 use crate::http::reason::Reason;
 
 /// The most sources of a request.
-pub const MOST_SOURCES: usize = 500;
+pub const MAX_SOURCES: usize = 500;
 /// The longest id and name of a source, in characters.
-const LONGEST_NAME: usize = 300;
+const MAX_NAME_LENGTH: usize = 300;
 /// The most bytes of a glossary: a thousand entries with the longest names and meanings have fewer.
 const GLOSSARY_BYTES: usize = 16 * 1024 * 1024;
 /// The most unknown keys that an answer names.
-const MOST_UNKNOWN: usize = 20;
+const MAX_UNKNOWN: usize = 20;
 
 /// A source to analyse, with exactly one of `text`, `segments`, `content` and `unreadable`.
 #[derive(Deserialize, ToSchema)]
@@ -177,7 +177,7 @@ impl<'de> Visitor<'de> for &mut RequestVisitor<'_, '_> {
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
-                    if request.values.len() < MOST_UNKNOWN {
+                    if request.values.len() < MAX_UNKNOWN {
                         request.values.insert(key, Value::Null);
                     }
                 }
@@ -209,8 +209,8 @@ impl<'de> Visitor<'de> for SourcesSeed<'_, '_, '_> {
         let mut sources: Vec<JobSource> = Vec::new();
         while let Some(source) = list.next_element::<PipelineSource>()? {
             let place = sources.len();
-            if place >= MOST_SOURCES {
-                let message = format!("At most {MOST_SOURCES} sources are allowed.");
+            if place >= MAX_SOURCES {
+                let message = format!("At most {MAX_SOURCES} sources are allowed.");
                 return Err(visitor.refuse(ApiError::field("sources", Reason::TooLong, message)));
             }
             let (source, bytes) = source.kept().map_err(|(field, reason, message)| {
@@ -279,7 +279,7 @@ pub fn check_name(field: &'static str, text: &str) -> Result<(), SourceFault> {
     if text.trim().is_empty() {
         return Err((field, Reason::TooShort, Reason::TooShort.sentence().to_owned()));
     }
-    if length > LONGEST_NAME {
+    if length > MAX_NAME_LENGTH {
         return Err((field, Reason::TooLong, Reason::TooLong.sentence().to_owned()));
     }
     if text.chars().any(char::is_control) {

@@ -18,7 +18,7 @@ use crate::http::fields::{Field, InvalidValue, text};
 use crate::http::input::Body;
 
 /// The longest texts, in characters.
-const LONGEST: usize = 5_000;
+const MAX_TEXT_LENGTH: usize = 5_000;
 
 /// A story to write anew, and what from.
 #[derive(ToSchema, Body)]
@@ -118,7 +118,7 @@ struct SomeText(String);
 
 impl Field for SomeText {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        text(value, 1, LONGEST).map(Self)
+        text(value, 1, MAX_TEXT_LENGTH).map(Self)
     }
 }
 
@@ -127,7 +127,7 @@ struct AnyText(String);
 
 impl Field for AnyText {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        text(value, 0, LONGEST).map(Self)
+        text(value, 0, MAX_TEXT_LENGTH).map(Self)
     }
 }
 

@@ -22,7 +22,7 @@ use super::state::PipelineJobs;
 /// How long a job whose work was interrupted pauses before it is begun again; each further time twice as long, up to
 /// the longest.
 const PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// The largest text of a source, in bytes; readers bound theirs to less.
 const TEXT_BYTES: u64 = 512 * 1024 * 1024;
 /// How often finished jobs are looked at.
@@ -61,7 +61,7 @@ async fn work(state: &PipelineJobs, id: Id<AiJob>) {
         let Err(why) = attempt(state, id, &token).await else { break };
         tracing::warn!(why, job = %id, "work on the job was interrupted");
         tokio::select! {
-            () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            () = tokio::time::sleep(pause) => pause = (pause * 2).min(MAX_PAUSE),
             () = token.cancelled() => break,
         }
     }

@@ -13,9 +13,9 @@ use crate::access::role::ProjectRole;
 use crate::db::Db;
 use crate::http::error::ApiError;
 
-const MOST_ROLES: usize = 50_000;
+const MAX_ROLES: usize = 50_000;
 /// A project takes up to some kilobytes.
-const MOST_PROJECTS: usize = 4096;
+const MAX_PROJECTS: usize = 4096;
 
 /// The cache of recently used projects and roles.
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Roles {
 
     fn insert_role(&self, key: (Id<ids::Project>, Id<User>), role: Option<ProjectRole>, since: u64) {
         self.remember(key.0, since, |remembered| {
-            if remembered.roles.len() >= MOST_ROLES {
+            if remembered.roles.len() >= MAX_ROLES {
                 remembered.roles.clear();
             }
             remembered.roles.insert(key, role);
@@ -86,7 +86,7 @@ impl Roles {
 
     fn insert_project(&self, project: &Arc<Project>, since: u64) {
         self.remember(project.id, since, |remembered| {
-            if remembered.projects.len() >= MOST_PROJECTS {
+            if remembered.projects.len() >= MAX_PROJECTS {
                 remembered.projects.clear();
             }
             remembered.projects.insert(project.id, Arc::clone(project));

@@ -29,7 +29,7 @@ const PATIENCE: [Duration; 3] = [Duration::from_millis(20), Duration::from_milli
 const PATIENCE_BEYOND_PAUSE: [Duration; 3] =
     [Duration::from_millis(20), Duration::from_millis(100), PAUSE.saturating_add(Duration::from_millis(100))];
 /// How many tallies are remembered.
-const MOST: usize = 10_000;
+const MAX_TALLIES: usize = 10_000;
 
 #[derive(Default)]
 pub struct Tallies(Mutex<HashMap<QuotaKey, Arc<QuotaTally>>>);
@@ -125,7 +125,7 @@ impl Tallies {
 
     fn tally(&self, key: QuotaKey) -> Arc<QuotaTally> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST && !all.contains_key(&key) {
+        if all.len() >= MAX_TALLIES && !all.contains_key(&key) {
             // Whatever is held keeps its tally.
             all.retain(|_, tally| Arc::strong_count(tally) > 1);
         }

@@ -10,7 +10,7 @@ use actors::time::Time;
 use crate::clients::trackers::TrackerProvider;
 
 /// The accounts that are remembered at most; beyond that all are forgotten.
-const MOST: usize = 10_000;
+const MAX_ACCOUNTS: usize = 10_000;
 
 /// An account at a site of a tracker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ impl CreationPaces {
     pub fn take(&self, account: &PacedAccount, limits: &[(u32, Duration)], now: Time) -> Option<Duration> {
         let longest = limits.iter().map(|(_, within)| *within).max()?;
         let mut paces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if paces.len() >= MOST {
+        if paces.len() >= MAX_ACCOUNTS {
             paces.clear();
         }
         let times = paces.entry(account.clone()).or_default();

@@ -8,7 +8,7 @@ use super::HubItem;
 use crate::live::EventRecord;
 
 /// For how many events an empty inbox keeps memory.
-const MOST_KEPT: usize = 8;
+const MAX_KEPT: usize = 8;
 
 /// Shared by the hub, which puts events in, and the subscription, which takes them out.
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl Inbox {
     pub fn poll_take(&self, cx: &Context<'_>) -> Poll<HubItem> {
         let mut waiting = self.waiting();
         if let Some(record) = waiting.events.pop_front() {
-            if waiting.events.is_empty() && waiting.events.capacity() > MOST_KEPT {
+            if waiting.events.is_empty() && waiting.events.capacity() > MAX_KEPT {
                 waiting.events = VecDeque::new();
             }
             return Poll::Ready(HubItem::Event(record));

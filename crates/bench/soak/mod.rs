@@ -42,11 +42,11 @@ const MINUTE: Duration = Duration::from_secs(60);
 const SETTLED: Duration = Duration::from_secs(5 * 60);
 /// Memory rises and falls with each document, so means over this long are compared.
 const MEAN: Duration = MINUTE;
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long nobody asks for anything at the end: longer than idle actors stay in memory.
 const REST: Duration = Duration::from_secs(2 * 60);
 /// The largest accepted ratios: memory at the end to the reference level, and p99 beside attackers to p99 alone.
-const MOST_MEMORY: f64 = 1.10;
+const MAX_MEMORY: f64 = 1.10;
 const MOST_P99: f64 = 5.0;
 
 #[derive(clap::Args)]
@@ -145,7 +145,7 @@ impl Held {
 async fn watch(server: &OwnServer, tally: &Tally, time: Duration) -> Result<Held, String> {
     let (began, mut printed_minutes, mut held) = (Instant::now(), 0, Held(Vec::new()));
     while began.elapsed() < time {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
         let at = began.elapsed();
         held.0.push((at, own_kib(server.process_id())?));
         if at.as_secs() / 60 > printed_minutes {
@@ -178,7 +178,7 @@ fn judge(alone: &Tally, beside: &Tally, memory: &Held, peak: u64) -> Result<(), 
         beside.percentile(99)
     );
     let mut faults = Vec::new();
-    if grown > MOST_MEMORY {
+    if grown > MAX_MEMORY {
         faults.push("The server's memory grows.");
     }
     if slower > MOST_P99 {

@@ -21,7 +21,7 @@ const ROUNDS: usize = 8;
 /// The timeout for a response, an event, the reading of a document, or a run.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Interval for polling a document or a run.
-const LOOK: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 pub struct SimulatedPerson {
     pub caller: ApiClient,
@@ -116,7 +116,7 @@ impl SimulatedPerson {
             if !matches!(text(&now, "status")?.as_str(), "PENDING" | "PROCESSING" | "QUEUED") {
                 return Some(());
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
         }
         self.tally.note(began.elapsed(), Outcome::Odd);
         self.tally.note_message(format!("{path} did not finish within {} s.", PATIENCE.as_secs()));

@@ -5,7 +5,7 @@ use complexity::assert_linear;
 
 use super::import::{archive, as_file, document};
 use super::samples;
-use crate::import::{Imported, ImportedUserStory, MOST_NOTES, compare, read_reqif, read_xlsx};
+use crate::import::{Imported, ImportedUserStory, MAX_NOTES, compare, read_reqif, read_xlsx};
 use crate::text::clean;
 
 const HEADINGS: [&str; 5] = ["Code", "Title", "Statement", "Conflicts with", "ID"];
@@ -285,12 +285,12 @@ fn what_there_are_too_many_of_is_refused_while_it_is_read() {
 
 #[test]
 fn of_many_notes_the_first_are_kept_and_all_are_counted() {
-    let values: String = (0..MOST_NOTES + 5).map(|at| value("STRING", &format!("u{at}"), " THE-VALUE=\"y\"")).collect();
+    let values: String = (0..MAX_NOTES + 5).map(|at| value("STRING", &format!("u{at}"), " THE-VALUE=\"y\"")).collect();
     let read = read_reqif(document(&format!("<SPEC-OBJECTS>{}</SPEC-OBJECTS>", object("_o", "t", &values))).as_bytes());
     let read = read.unwrap();
-    assert_eq!((read.not_understood.len(), read.more_not_understood), (MOST_NOTES, 5));
+    assert_eq!((read.not_understood.len(), read.more_not_understood), (MAX_NOTES, 5));
     let comparison = compare(&samples::empty(), &read);
-    assert_eq!((comparison.not_understood.len(), comparison.more_not_understood), (MOST_NOTES, 6));
+    assert_eq!((comparison.not_understood.len(), comparison.more_not_understood), (MAX_NOTES, 6));
     // Names of any length are not repeated at any length.
     let name = "n".repeat(60_000);
     let read = read_reqif(&archive(&[(&format!("{name}.reqif"), document("").as_bytes()), (&name, b"x")])).unwrap();

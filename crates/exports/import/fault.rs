@@ -16,11 +16,11 @@ pub struct ImportFault {
 
 impl ImportFault {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: cut(&message.into(), LONGEST_REASON).into_owned(), place: None }
+        Self { message: cut(&message.into(), MAX_REASON_LENGTH).into_owned(), place: None }
     }
 
     pub(crate) fn at(place: impl Into<String>, message: impl Into<String>) -> Self {
-        let place = cut(&place.into(), LONGEST_PLACE).into_owned();
+        let place = cut(&place.into(), MAX_PLACE_LENGTH).into_owned();
         Self { place: Some(place), ..Self::new(message) }
     }
 }
@@ -49,9 +49,9 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// How long a place is at most, in characters: files and sheets have names of any length, and many items repeat them.
-pub const LONGEST_PLACE: usize = 200;
+pub const MAX_PLACE_LENGTH: usize = 200;
 /// How long a message is at most, in characters: those of XML quote the names of elements.
-pub const LONGEST_REASON: usize = 500;
+pub const MAX_REASON_LENGTH: usize = 500;
 
 /// A text that may be long, up to a number of characters.
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {

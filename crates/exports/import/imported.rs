@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Imported {
     pub requirements: Vec<ImportedRequirement>,
     pub user_stories: Vec<ImportedUserStory>,
-    /// The first of them, up to [`MOST_NOTES`](super::MOST_NOTES).
+    /// The first of them, up to [`MAX_NOTES`](super::MAX_NOTES).
     pub not_understood: Vec<NotUnderstood>,
     /// How many there are beyond those.
     pub more_not_understood: usize,

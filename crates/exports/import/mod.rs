@@ -18,7 +18,7 @@ pub use comparison::{
 };
 pub use fault::ImportFault;
 pub use imported::{Imported, ImportedCriterion, ImportedRequirement, ImportedUserStory, NotUnderstood};
-pub use notes::MOST_NOTES;
+pub use notes::MAX_NOTES;
 
 /// Reads a `.reqif` or `.reqifz` file, of this program or of others.
 pub fn read_reqif(bytes: &[u8]) -> Result<Imported, ImportFault> {

@@ -1,10 +1,10 @@
 //! What a file has and is not used, as a list that a file cannot make long.
 
-use super::fault::{LONGEST_PLACE, LONGEST_REASON, cut};
+use super::fault::{MAX_PLACE_LENGTH, MAX_REASON_LENGTH, cut};
 use super::imported::NotUnderstood;
 
 /// How many notes are listed; the others are counted.
-pub const MOST_NOTES: usize = 1_000;
+pub const MAX_NOTES: usize = 1_000;
 
 #[derive(Default)]
 pub(super) struct NoteList {
@@ -19,11 +19,11 @@ impl NoteList {
     }
 
     pub(super) fn add(&mut self, place: &str, reason: &str) {
-        if self.listed.len() >= MOST_NOTES {
+        if self.listed.len() >= MAX_NOTES {
             self.more += 1;
             return;
         }
-        let (place, reason) = (cut(place, LONGEST_PLACE).into_owned(), cut(reason, LONGEST_REASON).into_owned());
+        let (place, reason) = (cut(place, MAX_PLACE_LENGTH).into_owned(), cut(reason, MAX_REASON_LENGTH).into_owned());
         self.listed.push(NotUnderstood { place, reason });
     }
 

@@ -14,7 +14,7 @@ mod xhtml;
 use std::borrow::Cow;
 
 use super::bounds::{BoundedArchive, check_file_size};
-use super::fault::{ImportFault, LONGEST_PLACE, cut, quoted};
+use super::fault::{ImportFault, MAX_PLACE_LENGTH, cut, quoted};
 use super::imported::Imported;
 use content::ReqifContent;
 use tokens::ReqifTokens;
@@ -54,7 +54,7 @@ fn read_document(bytes: &[u8], name: Option<&str>, content: &mut ReqifContent) -
         let message = "The file is not text in UTF-8 or UTF-16.";
         name.map_or_else(|| ImportFault::new(message), |name| ImportFault::at(name, message))
     })?;
-    let name = name.map(|name| cut(name, LONGEST_PLACE));
+    let name = name.map(|name| cut(name, MAX_PLACE_LENGTH));
     let mut tokens = ReqifTokens::of(&text, name.as_deref(), content.elements);
     content.read(&mut tokens)?;
     content.elements = tokens.elements();

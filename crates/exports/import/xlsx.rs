@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use self::workbook::{SheetCell, SheetRow, WorkbookReader, column_name};
 use super::bounds::{ItemBudget, MAX_ITEMS, MAX_NAME_BYTES, MAX_TEXT_PIECES, UpperBound};
-use super::fault::{ImportFault, LONGEST_PLACE, cut};
+use super::fault::{ImportFault, MAX_PLACE_LENGTH, cut};
 use super::imported::Imported;
 use super::notes::NoteList;
 use crate::text::clean;
@@ -87,7 +87,7 @@ struct ImportedSheet {
 
 impl ImportedSheet {
     fn new(label: Label, name: &str) -> Self {
-        Self { label, name: cut(name, LONGEST_PLACE).into_owned(), columns: None, rows: Vec::new() }
+        Self { label, name: cut(name, MAX_PLACE_LENGTH).into_owned(), columns: None, rows: Vec::new() }
     }
 
     fn columns(&self) -> &[(Label, usize)] {

@@ -178,13 +178,13 @@ fn requirement_type(
 }
 
 /// Maximum number of source references of an item. A statement that is repeated more often has the first ones.
-const MOST_SOURCES: usize = 100;
+const MAX_SOURCES: usize = 100;
 
 fn references(corpus: &Corpus, sources: &[ReadySource], group: &[&Finding]) -> Vec<Citation> {
     let quoted = group.iter().flat_map(|finding| std::iter::once(finding.sentence).chain(finding.also.iter().copied()));
     let mut references: Vec<Citation> = Vec::new();
     for reference in quoted.filter_map(|at| corpus.reference(at, sources)) {
-        if references.len() >= MOST_SOURCES {
+        if references.len() >= MAX_SOURCES {
             break;
         }
         if !references.contains(&reference) {

@@ -7,7 +7,7 @@ use super::index::{BlockContext, Index};
 use super::sentence::{PreparedSentence, plain};
 
 /// Maximum characters of a column's name.
-const LONGEST_NAME: usize = 80;
+const MAX_NAME_LENGTH: usize = 80;
 
 /// Gives each cell the name of its column: what stands in the table's first row at the same place in its row. A cell of
 /// more than one sentence shifts those behind it. In a source that names the column in each cell ("priority: high"), as
@@ -56,7 +56,7 @@ pub fn name(index: &Index, sentences: &mut [PreparedSentence]) {
         } else if named.contains_key(&place.slot) {
             // The second sentence of a cell.
         } else if is_first_row {
-            first_row.push(sentence.lower.chars().take(LONGEST_NAME).collect::<String>().into());
+            first_row.push(sentence.lower.chars().take(MAX_NAME_LENGTH).collect::<String>().into());
         } else {
             sentence.column = first_row.get(at - row_start).cloned();
         }

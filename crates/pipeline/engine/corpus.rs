@@ -38,7 +38,7 @@ const ENOUGH: usize = 24;
 /// A word in more than one of this many sentences is common.
 const COMMON: usize = 7;
 /// How many places a warning names; the rest is counted.
-const MOST_PLACES: usize = 5;
+const MAX_PLACES: usize = 5;
 /// Small talk in more than one of this many sentences is the topic of the text and no longer counts as small talk.
 const TOPIC: usize = 25;
 
@@ -147,9 +147,9 @@ impl Corpus {
         }
         let warning = |(slot, found): (usize, Vec<usize>)| {
             let source = sources.iter().find(|source| source.slot == slot)?;
-            let first = found.iter().take(MOST_PLACES).filter_map(|at| self.reference(*at, sources));
+            let first = found.iter().take(MAX_PLACES).filter_map(|at| self.reference(*at, sources));
             let named: Vec<String> = first.map(|citation| place(&citation)).collect();
-            let more = match found.len().saturating_sub(MOST_PLACES) {
+            let more = match found.len().saturating_sub(MAX_PLACES) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };

@@ -11,13 +11,13 @@ use super::super::request::ReadySource;
 use super::super::result::Warning;
 
 /// Maximum characters stored of a heading.
-pub const LONGEST_HEADING: usize = 120;
+pub const MAX_HEADING_LENGTH: usize = 120;
 /// Maximum number of headings in a path. Of a deeper path the outermost ones and the innermost one are stored.
 pub const DEEPEST: usize = 6;
 /// Maximum characters stored of a speaker's name.
-pub const LONGEST_NAME: usize = 120;
+pub const MAX_NAME_LENGTH: usize = 120;
 /// Maximum characters of a sentence that can be the lead-in of a list, as it is repeated with each of the list's items.
-pub const LONGEST_LEAD: usize = 200;
+pub const MAX_LEAD_LENGTH: usize = 200;
 
 /// All sentences in reading order, source by source. Data that many sentences share is stored once, in a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,9 @@ use readers::{Block, BlockKind, SourceText};
 
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::Bounds;
-use super::index::{BlockContext, Cut, DEEPEST, Heading, Index, LONGEST_HEADING, LONGEST_LEAD, LONGEST_NAME, Sentence};
+use super::index::{
+    BlockContext, Cut, DEEPEST, Heading, Index, MAX_HEADING_LENGTH, MAX_LEAD_LENGTH, MAX_NAME_LENGTH, Sentence,
+};
 use super::split;
 use super::texts::OpenText;
 use super::wording::clipped;
@@ -102,7 +104,7 @@ impl<'a> Indexer<'a> {
                     end_ms: None,
                 };
                 if sentence_text.ends_with(':') && context != BlockContext::Heading {
-                    lead = (end - start <= LONGEST_LEAD).then_some(self.index.sentences.len());
+                    lead = (end - start <= MAX_LEAD_LENGTH).then_some(self.index.sentences.len());
                 }
                 self.index.sentences.push(sentence);
             }
@@ -169,7 +171,7 @@ impl<'a> Indexer<'a> {
 
     /// Returns the number of this heading; the same title under the same heading has one number.
     fn heading(&mut self, title: &str, above: Option<usize>) -> usize {
-        let heading = Heading { title: clipped(title, LONGEST_HEADING).into_owned(), above };
+        let heading = Heading { title: clipped(title, MAX_HEADING_LENGTH).into_owned(), above };
         let headings = &mut self.index.headings;
         *self.headings.entry(heading).or_insert_with_key(|heading| {
             headings.push(heading.clone());
@@ -179,7 +181,7 @@ impl<'a> Indexer<'a> {
 
     fn speaker(&mut self, name: &str) -> usize {
         let speakers = &mut self.index.speakers;
-        *self.speakers.entry(clipped(name, LONGEST_NAME).into_owned()).or_insert_with_key(|name| {
+        *self.speakers.entry(clipped(name, MAX_NAME_LENGTH).into_owned()).or_insert_with_key(|name| {
             speakers.push(name.clone());
             speakers.len() - 1
         })
@@ -390,7 +392,7 @@ mod tests {
     fn headings_are_short_and_no_deeper_than_the_deepest() {
         let nested: String = (1..=6).map(|level| format!("{} {}\n\n", "#".repeat(level), "long ".repeat(90))).collect();
         let (_, index) = indexed(Format::Markdown, &format!("{nested}It is so.\n\n# Next\n\nIt is so.\n"), Vec::new());
-        assert!(index.headings.iter().all(|heading| heading.title.chars().count() <= LONGEST_HEADING));
+        assert!(index.headings.iter().all(|heading| heading.title.chars().count() <= MAX_HEADING_LENGTH));
         let deep = index.path(index.sentences[6].heading.unwrap());
         assert_eq!(deep.split(" › ").count(), DEEPEST);
         assert_eq!(index.path(index.sentences[8].heading.unwrap()), "Next");

@@ -22,7 +22,7 @@ use super::wording::clipped;
 /// Words above which a requirement is reported as too long.
 const LONG: usize = 45;
 /// Maximum characters that a message quotes from a sentence.
-const LONGEST_CITED: usize = 60;
+const MAX_CITED_LENGTH: usize = 60;
 
 static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -175,7 +175,7 @@ pub fn issues_of(terms: &ProjectTerms, requirement: &RequirementDraft) -> Vec<Qu
 
 /// Returns the quote for a message, clipped, as a pattern may match much of the sentence.
 fn quoted(found: regex::Match<'_>) -> String {
-    clipped(found.as_str(), LONGEST_CITED).into_owned()
+    clipped(found.as_str(), MAX_CITED_LENGTH).into_owned()
 }
 
 fn checked_story(story: &UserStoryDraft, requirements: &HashMap<&str, &RequirementDraft>) -> UserStoryDraft {

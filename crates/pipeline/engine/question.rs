@@ -92,7 +92,7 @@ static STAYS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 /// How many sentences back the question may lie.
-const BACK: usize = 6;
+const MAX_SENTENCES_BACK: usize = 6;
 
 /// Returns the positions, ascending, of spoken questions that are left open some sentences later.
 pub fn left_open(corpus: &Corpus, control: &LoopControl) -> Result<Vec<usize>, Halted> {
@@ -102,7 +102,8 @@ pub fn left_open(corpus: &Corpus, control: &LoopControl) -> Result<Vec<usize>, H
         if sentence.context != BlockContext::Speech || !STAYS_OPEN.is_match(&sentence.lower) {
             continue;
         }
-        let before = (at.saturating_sub(BACK)..at).rev().filter_map(|back| Some((back, corpus.sentence(back)?)));
+        let before =
+            (at.saturating_sub(MAX_SENTENCES_BACK)..at).rev().filter_map(|back| Some((back, corpus.sentence(back)?)));
         for (back, question) in before {
             if likelihood(question) > 0.0 {
                 break;

@@ -21,7 +21,7 @@ const MAX_RELATED: usize = 2;
 /// Minimum likeness of statements that have anything to do with each other.
 const RELATED: f64 = 0.08;
 /// How many of the most alike statements of each one are looked at.
-const MOST_ALIKE: usize = 8;
+const MAX_ALIKE: usize = 8;
 /// Likeness from which statements are nearly the same whatever the trained head says of it.
 const ALIKE: f64 = 0.85;
 /// Likeness from which a contradiction is one whatever the trained head says of it.
@@ -155,9 +155,9 @@ pub fn pairs(fingerprints: &[Fingerprint], control: &LoopControl) -> Result<Vec<
                 for (own, partner) in [(at, other), (other, at)] {
                     if let Some(best) = best.get_mut(own) {
                         let place = best.partition_point(|(known, _)| *known >= likeness);
-                        if place < MOST_ALIKE {
+                        if place < MAX_ALIKE {
                             best.insert(place, (likeness, partner));
-                            best.truncate(MOST_ALIKE);
+                            best.truncate(MAX_ALIKE);
                         }
                     }
                 }
@@ -171,7 +171,7 @@ pub fn pairs(fingerprints: &[Fingerprint], control: &LoopControl) -> Result<Vec<
     found.dedup();
     let rank = |of: usize, among: usize| {
         let best = best.get(among).map(Vec::as_slice).unwrap_or_default();
-        best.iter().position(|(_, other)| *other == of).unwrap_or(MOST_ALIKE)
+        best.iter().position(|(_, other)| *other == of).unwrap_or(MAX_ALIKE)
     };
     let pair = |(one, other): (usize, usize)| {
         let Shared { count, share, rarest } = index.shared(one, other);

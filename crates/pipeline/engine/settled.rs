@@ -160,7 +160,7 @@ const HOLLOW: &[&str] = &[
     "up",
 ];
 /// How many sentences back what was settled is looked for.
-const BACK: usize = 6;
+const MAX_SENTENCES_BACK: usize = 6;
 /// Words that a sentence must have to be what was settled.
 const ENOUGH: usize = 4;
 /// How many sentences later a spoken decision may set another figure.
@@ -265,7 +265,8 @@ fn antecedent(corpus: &Corpus, at: usize, taken: &BTreeSet<usize>) -> Option<usi
     if !is_hollow || matches!(sentence.context, BlockContext::Cell | BlockContext::Heading) {
         return None;
     }
-    let before = (at.saturating_sub(BACK)..at).rev().take_while(|before| corpus.slot(*before) == corpus.slot(at));
+    let before =
+        (at.saturating_sub(MAX_SENTENCES_BACK)..at).rev().take_while(|before| corpus.slot(*before) == corpus.slot(at));
     let is_content = |before: &usize| {
         corpus.sentence(*before).is_some_and(|sentence| {
             sentence.count >= ENOUGH

@@ -1,13 +1,13 @@
 //! Splits prose, lists, table cells and speech into sentences.
 //!
 //! Works on the bytes of one block and never across blocks. A line break inside a paragraph ends no sentence, nor does
-//! a full stop after an abbreviation, an initial or a leading number. No sentence is longer than [`LONGEST`], whatever
+//! a full stop after an abbreviation, an initial or a leading number. No sentence is longer than [`MAX_SENTENCE_LENGTH`], whatever
 //! the text, so that the work per sentence is bounded. Each character is examined a few times at most.
 
 use std::ops::Range;
 
 /// Maximum characters of a sentence. A longer one is cut: at a white space in its second half, else at the limit.
-pub const LONGEST: usize = 2_000;
+pub const MAX_SENTENCE_LENGTH: usize = 2_000;
 
 /// Words after which a full stop ends no sentence, in lower case and without the stop.
 const ABBREVIATIONS: [&str; 26] = [
@@ -20,14 +20,14 @@ const BEFORE_FIGURES: [&str; 26] = [
     "feb", "mar", "apr", "jun", "jul", "aug", "sept", "oct", "nov", "dec",
 ];
 /// Upper bound, in bytes, on the words in the lists above, however their capitals are written.
-const LONGEST_ABBREVIATION: usize = 24;
+const MAX_ABBREVIATION_LENGTH: usize = 24;
 
 /// Returns the sentences of `text` as byte ranges, trimmed, in order, none empty.
 pub fn sentences(text: &str) -> Sentences<'_> {
     Sentences { text, at: 0, has_ends: true, run: None }
 }
 
-/// Returns the whole of `text`, trimmed, in pieces of at most [`LONGEST`].
+/// Returns the whole of `text`, trimmed, in pieces of at most [`MAX_SENTENCE_LENGTH`].
 pub fn pieces(text: &str) -> Sentences<'_> {
     Sentences { text, at: 0, has_ends: false, run: None }
 }
@@ -95,7 +95,7 @@ impl Sentences<'_> {
         for (count, (offset, character)) in text.get(start..).unwrap_or_default().char_indices().enumerate() {
             let at = start + offset;
             let after = at + character.len_utf8();
-            if count >= LONGEST {
+            if count >= MAX_SENTENCE_LENGTH {
                 return space.unwrap_or(at);
             }
             let end = match character {
@@ -105,9 +105,9 @@ impl Sentences<'_> {
                 _ => None,
             };
             if let Some(end) = end {
-                return self.at_most(after, LONGEST - count - 1, end);
+                return self.at_most(after, MAX_SENTENCE_LENGTH - count - 1, end);
             }
-            if character.is_whitespace() && count * 2 >= LONGEST {
+            if character.is_whitespace() && count * 2 >= MAX_SENTENCE_LENGTH {
                 space = Some(after);
             }
             open.read(character, after);
@@ -137,7 +137,7 @@ impl Sentences<'_> {
         if is_leading_number || is_initial(word) {
             return None;
         }
-        let lower = if word.len() <= LONGEST_ABBREVIATION { word.to_lowercase() } else { String::new() };
+        let lower = if word.len() <= MAX_ABBREVIATION_LENGTH { word.to_lowercase() } else { String::new() };
         if BEFORE_FIGURES.contains(&lower.as_str()) && opens.is_some_and(|character| character.is_ascii_digit()) {
             return None;
         }
@@ -261,7 +261,7 @@ mod tests {
         for text in [long.trim().to_owned(), "w".repeat(4_500), format!("a{}", ".".repeat(4_500)), "ش".repeat(4_500)] {
             let found = split(&text);
             assert_eq!(found.len(), 3);
-            assert!(found.iter().all(|sentence| sentence.chars().count() <= LONGEST));
+            assert!(found.iter().all(|sentence| sentence.chars().count() <= MAX_SENTENCE_LENGTH));
             let kept: usize =
                 found.iter().map(|sentence| sentence.split_whitespace().map(str::len).sum::<usize>()).sum();
             assert_eq!(kept, text.split_whitespace().map(str::len).sum::<usize>());

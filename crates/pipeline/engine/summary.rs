@@ -14,7 +14,7 @@ use super::index::BlockContext;
 use super::lexicon::pattern;
 
 /// Maximum entries of each list.
-const MOST: usize = 12;
+const MAX_ENTRIES: usize = 12;
 
 static OUT_OF_SCOPE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -41,12 +41,12 @@ pub fn summary(
     control: &LoopControl,
 ) -> Result<Summary, Halted> {
     let mut summary = Summary { text: overview(sources, items, stories), ..Summary::default() };
-    summary.key_decisions = items.decisions.iter().map(|decision| decision.text.clone()).take(MOST).collect();
+    summary.key_decisions = items.decisions.iter().map(|decision| decision.text.clone()).take(MAX_ENTRIES).collect();
     let total = corpus.sentences().len();
     for (at, sentence) in corpus.sentences().iter().enumerate() {
         control.report(at, total)?;
         if let Some(list) = list_of(sentence, &mut summary)
-            && list.len() < MOST
+            && list.len() < MAX_ENTRIES
             && !list.contains(&sentence.words)
         {
             list.push(sentence.words.clone());

@@ -8,7 +8,7 @@ use regex::Regex;
 use super::lexicon::pattern;
 
 /// Maximum characters of a title.
-const LONGEST_TITLE: usize = 80;
+const MAX_TITLE_LENGTH: usize = 80;
 
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -54,12 +54,12 @@ pub fn clipped(words: &str, longest: usize) -> Cow<'_, str> {
 }
 
 fn shortened(words: &str) -> String {
-    if words.chars().count() <= LONGEST_TITLE {
+    if words.chars().count() <= MAX_TITLE_LENGTH {
         return words.to_owned();
     }
     let mut short = String::new();
     for word in words.split_whitespace() {
-        if short.chars().count() + word.chars().count() + 2 > LONGEST_TITLE {
+        if short.chars().count() + word.chars().count() + 2 > MAX_TITLE_LENGTH {
             break;
         }
         if !short.is_empty() {
@@ -68,7 +68,7 @@ fn shortened(words: &str) -> String {
         short.push_str(word);
     }
     if short.is_empty() {
-        short = words.chars().take(LONGEST_TITLE - 1).collect();
+        short = words.chars().take(MAX_TITLE_LENGTH - 1).collect();
     }
     format!("{}…", short.trim_end_matches([',', ';', ':']))
 }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_title_drops_the_modal_and_stays_short() {
         assert_eq!(title("The system shall let a patient book an appointment."), "Let a patient book an appointment");
-        assert!(title(&"very long words ".repeat(30)).chars().count() <= LONGEST_TITLE);
+        assert!(title(&"very long words ".repeat(30)).chars().count() <= MAX_TITLE_LENGTH);
         assert_eq!(title("Ünïcode 😀 must work."), "Ünïcode 😀 must work");
     }
 

@@ -15,9 +15,9 @@ pub use speller::Speller;
 pub use terms::ProjectTerms;
 
 /// The most entries of a glossary.
-pub const MOST_ENTRIES: usize = 1_000;
+pub const MAX_ENTRIES: usize = 1_000;
 /// The most spellings of an entry.
-pub const MOST_SPELLINGS: usize = 20;
+pub const MAX_SPELLINGS: usize = 20;
 
 /// A term as the project writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -36,9 +36,9 @@ const MEASURABLE: Duration = Duration::from_millis(20);
 const ROUNDS: u32 = 8;
 /// Largest accepted JSON size per byte of a document: the smallest sentence has offsets, and an item has a key, a story
 /// and a quote.
-const MOST_BYTES: usize = 128;
+const MAX_BYTES: usize = 128;
 /// Longest accepted CPU time between two checks of the cancel token, in an unoptimised build.
-const LONGEST_STRETCH: Duration = Duration::from_millis(200);
+const MAX_STRETCH: Duration = Duration::from_millis(200);
 
 /// The cost of one node for one document; input and output in bytes of JSON.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ fn assert_linear(families: &[Family]) {
             let times = (high.found as f64 / low.found.max(1) as f64).max(2.0);
             let grows = |low: usize, high: usize| high as f64 > low as f64 * times * 1.05 + 4096.0;
             assert!(!grows(low.output, high.output) && !grows(low.input, high.input), "{name}: {low:?} {high:?}");
-            assert!(high.output < 4 * FIRST * MOST_BYTES, "{name}: {high:?}");
+            assert!(high.output < 4 * FIRST * MAX_BYTES, "{name}: {high:?}");
         }
         for _ in 1..ROUNDS {
             if slow(&best).is_empty() {
@@ -151,7 +151,7 @@ fn pairs(costs_by_size: &[Vec<Cost>; 3]) -> impl Iterator<Item = (&Cost, &Cost)>
 /// Describes the nodes whose time grows faster than the size, or that go too long without checking the cancel token.
 fn slow(costs_by_size: &[Vec<Cost>; 3]) -> Vec<String> {
     let time = |cost: &Cost| cost.time.max(MEASURABLE);
-    let slow = pairs(costs_by_size).filter(|(low, high)| time(high) > time(low) * 3 || high.stretch > LONGEST_STRETCH);
+    let slow = pairs(costs_by_size).filter(|(low, high)| time(high) > time(low) * 3 || high.stretch > MAX_STRETCH);
     slow.map(|(low, high)| format!("{}: {low:?} {high:?}", high.node)).collect()
 }
 

@@ -14,10 +14,10 @@ use super::super::result::{Citation, PipelineResult, Warning};
 
 /// The longest title and key, and the longest of all other texts, in characters. A sentence of a source has at most
 /// 2,000.
-const LONGEST_TITLE: usize = 500;
-const LONGEST_TEXT: usize = 20_000;
+const MAX_TITLE_LENGTH: usize = 500;
+const MAX_TEXT_LENGTH: usize = 20_000;
 /// The most entries of each list of a summary, and of the warnings.
-const MOST_LINES: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 
 /// Why a result is not accepted, in words for whoever operates the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -165,62 +165,62 @@ fn check(result: &mut PipelineResult) -> Result<(), UnacceptableResult> {
     let mut are_unique = true;
     let mut are_scores = true;
     for item in &result.requirements {
-        [&item.key, &item.title].into_iter().for_each(|text| see(text, LONGEST_TITLE));
-        see(&item.statement, LONGEST_TEXT);
-        item.quality_issues.iter().for_each(|issue| see(&issue.message, LONGEST_TEXT));
-        item.duplicate_of.iter().chain(&item.conflicts_with).for_each(|key| see(key, LONGEST_TITLE));
+        [&item.key, &item.title].into_iter().for_each(|text| see(text, MAX_TITLE_LENGTH));
+        see(&item.statement, MAX_TEXT_LENGTH);
+        item.quality_issues.iter().for_each(|issue| see(&issue.message, MAX_TEXT_LENGTH));
+        item.duplicate_of.iter().chain(&item.conflicts_with).for_each(|key| see(key, MAX_TITLE_LENGTH));
         are_unique &= !item.key.is_empty() && keys.0.insert(item.key.as_str());
         are_scores &= (0.0..=1.0).contains(&item.confidence);
     }
     for story in &result.user_stories {
-        [&story.key, &story.title].into_iter().for_each(|text| see(text, LONGEST_TITLE));
-        [&story.goal, &story.description].into_iter().for_each(|text| see(text, LONGEST_TEXT));
-        story.role.iter().chain(&story.benefit).for_each(|text| see(text, LONGEST_TEXT));
-        story.quality_issues.iter().for_each(|issue| see(&issue.message, LONGEST_TEXT));
-        story.requirement_keys.iter().for_each(|key| see(key, LONGEST_TITLE));
+        [&story.key, &story.title].into_iter().for_each(|text| see(text, MAX_TITLE_LENGTH));
+        [&story.goal, &story.description].into_iter().for_each(|text| see(text, MAX_TEXT_LENGTH));
+        story.role.iter().chain(&story.benefit).for_each(|text| see(text, MAX_TEXT_LENGTH));
+        story.quality_issues.iter().for_each(|issue| see(&issue.message, MAX_TEXT_LENGTH));
+        story.requirement_keys.iter().for_each(|key| see(key, MAX_TITLE_LENGTH));
         for criterion in &story.acceptance_criteria {
-            [&criterion.key, &criterion.text].into_iter().for_each(|text| see(text, LONGEST_TEXT));
+            [&criterion.key, &criterion.text].into_iter().for_each(|text| see(text, MAX_TEXT_LENGTH));
             let clauses = criterion.given.iter().chain(&criterion.when).chain(&criterion.then);
-            clauses.for_each(|text| see(text, LONGEST_TEXT));
+            clauses.for_each(|text| see(text, MAX_TEXT_LENGTH));
         }
         are_unique &= !story.key.is_empty() && keys.1.insert(story.key.as_str());
         are_scores &= (0.0..=1.0).contains(&story.quality_score);
     }
     for risk in &result.risks {
         [&risk.key, &risk.title, &risk.description].into_iter().chain(&risk.mitigation).for_each(|text| {
-            see(text, LONGEST_TEXT);
+            see(text, MAX_TEXT_LENGTH);
         });
     }
     for item in &result.open_questions {
         [&item.key, &item.question, &item.why].into_iter().chain(&item.raised_by).for_each(|text| {
-            see(text, LONGEST_TEXT);
+            see(text, MAX_TEXT_LENGTH);
         });
     }
     for item in &result.action_items {
-        [&item.key, &item.text].into_iter().chain(&item.assignee).for_each(|text| see(text, LONGEST_TEXT));
+        [&item.key, &item.text].into_iter().chain(&item.assignee).for_each(|text| see(text, MAX_TEXT_LENGTH));
         let is_day = |day: &String| chrono::NaiveDate::parse_from_str(day, "%Y-%m-%d").is_ok() && day.len() == 10;
         need(item.due_date.iter().all(is_day), "a due date is no day")?;
     }
     result.decisions.iter().for_each(|item| {
-        see(&item.key, LONGEST_TEXT);
-        see(&item.text, LONGEST_TEXT);
+        see(&item.key, MAX_TEXT_LENGTH);
+        see(&item.text, MAX_TEXT_LENGTH);
     });
     let summary = &result.summary;
     let lines = [&summary.key_decisions, &summary.scope, &summary.out_of_scope, &summary.assumptions];
-    need(lines.iter().all(|lines| lines.len() <= MOST_LINES), "the summary is too long")?;
-    need(result.warnings.len() <= MOST_LINES, "there are too many warnings")?;
-    see(&summary.text, LONGEST_TEXT);
-    lines.into_iter().flatten().for_each(|line| see(line, LONGEST_TEXT));
+    need(lines.iter().all(|lines| lines.len() <= MAX_LINES), "the summary is too long")?;
+    need(result.warnings.len() <= MAX_LINES, "there are too many warnings")?;
+    see(&summary.text, MAX_TEXT_LENGTH);
+    lines.into_iter().flatten().for_each(|line| see(line, MAX_TEXT_LENGTH));
     for warning in &result.warnings {
         [&warning.code, &warning.message].into_iter().chain(&warning.source_id).for_each(|text| {
-            see(text, LONGEST_TEXT);
+            see(text, MAX_TEXT_LENGTH);
         });
     }
     are_scores &= [result.quality.score, result.quality.coverage].iter().all(|score| (0.0..=1.0).contains(score));
     drop(keys);
     for citation in result.citations() {
-        see(&citation.quote, LONGEST_TEXT);
-        citation.section.iter().chain(&citation.speaker).for_each(|text| see(text, LONGEST_TEXT));
+        see(&citation.quote, MAX_TEXT_LENGTH);
+        citation.section.iter().chain(&citation.speaker).for_each(|text| see(text, MAX_TEXT_LENGTH));
     }
     need(is_storable, "a text is too long, or holds a character that can't be stored")?;
     need(are_unique, "a key is empty or occurs twice")?;
@@ -337,10 +337,10 @@ mod tests {
             |result| result.requirements[1].key = result.requirements[0].key.clone(),
             |result| result.requirements[0].key.clear(),
             |result| result.requirements[0].statement.push('\0'),
-            |result| result.requirements[0].title = "x".repeat(LONGEST_TITLE + 1),
+            |result| result.requirements[0].title = "x".repeat(MAX_TITLE_LENGTH + 1),
             |result| result.requirements[0].confidence = 1.5,
-            |result| result.summary.text = "x".repeat(LONGEST_TEXT + 1),
-            |result| result.summary.scope = vec![String::new(); MOST_LINES + 1],
+            |result| result.summary.text = "x".repeat(MAX_TEXT_LENGTH + 1),
+            |result| result.summary.scope = vec![String::new(); MAX_LINES + 1],
         ];
         let (result, _) = analysed().await;
         for broken in breaks {

@@ -14,12 +14,12 @@ pub const SIDE: u32 = 512;
 /// Media type of every stored avatar: lossless WebP.
 pub const MIME_TYPE: &str = "image/webp";
 /// The longest side that is decoded, in pixels.
-const MOST_SIDE: u32 = 20_000;
+const MAX_SIDE: u32 = 20_000;
 /// The maximum number of pixels that are decoded: the 24 million of a phone camera, and a few more. In memory they take
 /// 75 MB, and in a progressive JPEG 150 MB more.
-const MOST_PIXELS: u64 = 25_000_000;
+const MAX_PIXELS: u64 = 25_000_000;
 /// The maximum size of the decoded pixels: with 16 bits per channel there have to be fewer.
-const MOST_BYTES: u64 = 128 * 1024 * 1024;
+const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// Why a picture was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,15 +62,15 @@ pub fn face(bytes: &[u8]) -> Result<Vec<u8>, Unusable> {
 /// Decodes the pixels and applies the orientation from the metadata. Of an animation, the first picture is used.
 fn unpack(bytes: &[u8], format: ImageFormat) -> Result<DynamicImage, Unusable> {
     let mut limits = Limits::default();
-    limits.max_image_width = Some(MOST_SIDE);
-    limits.max_image_height = Some(MOST_SIDE);
-    limits.max_alloc = Some(MOST_BYTES);
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_BYTES);
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(unusable)?;
     let (width, height) = decoder.dimensions();
     // Not every decoder honours the memory limit.
-    if u64::from(width) * u64::from(height) > MOST_PIXELS || decoder.total_bytes() > MOST_BYTES {
+    if u64::from(width) * u64::from(height) > MAX_PIXELS || decoder.total_bytes() > MAX_BYTES {
         return Err(Unusable::TooLarge);
     }
     // Unreadable orientation metadata is ignored.

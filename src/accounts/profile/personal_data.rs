@@ -14,7 +14,7 @@ use crate::db::{Conn, Db, DbError, events, idempotency};
 /// Rows per page; all of them may have to be rewritten.
 const PAGE: i64 = 250;
 /// Maximum length of an e-mail address.
-const LONGEST_ADDRESS: usize = 254;
+const MAX_ADDRESS_LENGTH: usize = 254;
 
 /// The person whose data is to be removed.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ impl Person {
     }
 
     fn is_own(&self, email: &str) -> bool {
-        email.len() <= LONGEST_ADDRESS && email.contains('@') && (self.is_address)(email)
+        email.len() <= MAX_ADDRESS_LENGTH && email.contains('@') && (self.is_address)(email)
     }
 }
 

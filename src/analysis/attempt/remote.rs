@@ -26,17 +26,17 @@ use crate::clients::pipeline::{PipelineRefusal, PipelineService, line};
 use crate::http::error::ApiError;
 
 /// How long after an answer the job is looked at again; longer each time that nothing has changed.
-const FIRST_LOOK: Duration = Duration::from_millis(50);
-const LONGEST_LOOK: Duration = Duration::from_secs(1);
+const FIRST_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+const MAX_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a service that is away is left alone; longer each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// The longest pause that a service may ask for.
-const LONGEST_WANTED: Duration = Duration::from_secs(120);
+const MAX_WANTED: Duration = Duration::from_secs(120);
 /// How many invalid answers in a row are one too many.
-const MOST_INVALID: u32 = 5;
+const MAX_INVALID: u32 = 5;
 /// How often sources are sent that do not arrive, although the service is there.
-const MOST_UNSENT: u32 = 8;
+const MAX_UNSENT: u32 = 8;
 /// How often a cancellation is tried.
 const CANCELLATIONS: u32 = 5;
 
@@ -171,7 +171,7 @@ impl RemoteJob<'_> {
             PipelineRefusal::Away(why, wanted) => {
                 tracing::warn!(why, job = %id, "the pipeline service is away");
                 let is_wanted = self.say(AWAY).await?;
-                let pause = pauses.away().max(wanted.unwrap_or_default().min(LONGEST_WANTED));
+                let pause = pauses.away().max(wanted.unwrap_or_default().min(MAX_WANTED));
                 Ok(if is_wanted { Followed::Done(pause) } else { Followed::Ended(PipelineOutcome::Cancelled) })
             }
             PipelineRefusal::Invalid(why) => {
@@ -289,32 +289,32 @@ struct PollPauses {
 
 impl PollPauses {
     const fn new() -> Self {
-        Self { look: FIRST_LOOK, pause: FIRST_PAUSE, invalid: 0, unsent: 0 }
+        Self { look: FIRST_CHECK_INTERVAL, pause: FIRST_PAUSE, invalid: 0, unsent: 0 }
     }
 
     /// After an answer, which said something new or not.
     fn answered(&mut self, is_new: bool) -> Duration {
         (self.pause, self.invalid, self.unsent) = (FIRST_PAUSE, 0, 0);
-        self.look = if is_new { FIRST_LOOK } else { (self.look * 2).min(LONGEST_LOOK) };
+        self.look = if is_new { FIRST_CHECK_INTERVAL } else { (self.look * 2).min(MAX_CHECK_INTERVAL) };
         self.look
     }
 
     fn away(&mut self) -> Duration {
         let pause = self.pause;
-        self.pause = (pause * 2).min(LONGEST_PAUSE);
+        self.pause = (pause * 2).min(MAX_PAUSE);
         pause
     }
 
     /// `None` after sending too often in a row.
     fn unsent(&mut self) -> Option<Duration> {
         self.unsent += 1;
-        (self.unsent < MOST_UNSENT).then(|| self.away())
+        (self.unsent < MAX_UNSENT).then(|| self.away())
     }
 
     /// `None` after too many invalid answers in a row.
     fn invalid(&mut self) -> Option<Duration> {
         self.invalid += 1;
-        (self.invalid < MOST_INVALID).then(|| self.away())
+        (self.invalid < MAX_INVALID).then(|| self.away())
     }
 }
 
@@ -327,7 +327,7 @@ mod tests {
         let mut pauses = PollPauses::new();
         let told: Vec<u128> = (0..9).map(|_| pauses.away().as_millis()).collect();
         assert_eq!(told, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-        assert_eq!(pauses.answered(true), FIRST_LOOK);
+        assert_eq!(pauses.answered(true), FIRST_CHECK_INTERVAL);
         assert_eq!(pauses.away(), FIRST_PAUSE);
         let looks: Vec<u128> = (0..6).map(|_| pauses.answered(false).as_millis()).collect();
         assert_eq!(looks, [100, 200, 400, 800, 1_000, 1_000]);
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn so_many_invalid_answers_in_a_row_are_one_too_many() {
         let mut pauses = PollPauses::new();
-        assert!((1..MOST_INVALID).all(|_| pauses.invalid().is_some()));
+        assert!((1..MAX_INVALID).all(|_| pauses.invalid().is_some()));
         assert!(pauses.invalid().is_none());
         pauses.answered(true);
         assert!(pauses.invalid().is_some());

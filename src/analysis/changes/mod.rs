@@ -32,7 +32,7 @@ use crate::http::error::ApiError;
 use crate::projects::events::topic;
 
 /// The most items that follow a change of another one.
-pub const MOST_FOLLOWERS: i64 = 500;
+pub const MAX_FOLLOWERS: i64 = 500;
 
 /// The items that a transaction has changed, so far.
 pub struct ItemChanges {
@@ -149,7 +149,7 @@ impl ItemChanges {
 
     async fn make_stories_suspect(&mut self, conn: &mut Conn) -> Result<(), DbError> {
         let requirements = std::mem::take(&mut self.unsettling);
-        for id in store::approved_stories_naming(conn, self.project_id, &requirements, MOST_FOLLOWERS).await? {
+        for id in store::approved_stories_naming(conn, self.project_id, &requirements, MAX_FOLLOWERS).await? {
             let found = store::find_to_change(conn, self.project_id, id).await?;
             let Some(ProjectItem::UserStory(story)) = found else { continue };
             let cause = story.requirement_ids.iter().find(|id| requirements.contains(id)).copied();

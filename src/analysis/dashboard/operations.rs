@@ -16,7 +16,7 @@ use crate::analysis::exports;
 use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::items::spooled::SpooledItems;
 use crate::analysis::items::spooling::{FewItems, few_since};
-use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, ReservedMemory, WorkMemory};
+use crate::analysis::large_reads::memory::{MAX_PARSED_BYTES, ReservedMemory, WorkMemory};
 use crate::analysis::large_reads::{SharedAnswer, answered};
 use crate::analysis::state::Analysis;
 use crate::analysis::store;
@@ -181,7 +181,7 @@ impl StoredDashboard {
         let memory = memory.clone();
         let parsed = spawn_blocking(move || {
             let _memory = memory;
-            current::parsed(self.current(&text), &filter, MOST_PARSED_BYTES)
+            current::parsed(self.current(&text), &filter, MAX_PARSED_BYTES)
         });
         let parsed = parsed.await;
         parsed.map_err(|error| Unparsed::Failed(ApiError::internal(error)))?

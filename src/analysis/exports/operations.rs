@@ -9,7 +9,7 @@ use tokio::fs::File;
 use super::bodies::ExportDashboard;
 use super::making::MakeExport;
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, file_name};
-use super::store::{self, KEPT, MOST_EXPORTS, StoredExport};
+use super::store::{self, KEPT, MAX_EXPORTS, StoredExport};
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::state::Analysis;
 use crate::clients::printer;
@@ -25,7 +25,7 @@ const UNTIL_INSTALLED: Duration = Duration::from_secs(60 * 60);
 ///
 /// # Errors
 /// 404 for a run that is not in the project, or if the project was deleted in the meantime; 409 for a run without a result, or if
-/// the project keeps [`MOST_EXPORTS`]; 503 for PDF where the printer is not installed; 507 where there is no room for a file.
+/// the project keeps [`MAX_EXPORTS`]; 503 for PDF where the printer is not installed; 507 where there is no room for a file.
 pub async fn create(
     state: &Analysis,
     project_id: Id<ids::Project>,
@@ -59,8 +59,8 @@ pub async fn create(
             }
             let filters = body.filters.unwrap_or_default();
             let run_id = dashboards::run_with_result(conn, project_id, filters.run_id).await?;
-            if store::count(conn, project_id, now).await? >= MOST_EXPORTS {
-                let full = format!("A project keeps at most {MOST_EXPORTS} exports, each for 24 hours.");
+            if store::count(conn, project_id, now).await? >= MAX_EXPORTS {
+                let full = format!("A project keeps at most {MAX_EXPORTS} exports, each for 24 hours.");
                 return Err(ApiError::with_message(Code::EXPORT_LIMIT_REACHED, full));
             }
             let export = StoredExport {

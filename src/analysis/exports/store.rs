@@ -18,7 +18,7 @@ use crate::db::{Columns, Conn, DbError, RunQueryDsl};
 /// How long a file is kept.
 pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many exports of a project are kept at once.
-pub const MOST_EXPORTS: i64 = 200;
+pub const MAX_EXPORTS: i64 = 200;
 
 /// A day after its file expired, an export is forgotten: until then its address answers that it has expired.
 pub const RETENTION: Retention = Retention { table: "dashboard_exports", key: "id", at: "expires_at", period: KEPT };
@@ -160,7 +160,7 @@ pub async fn of_run(
         .filter(table::run_id.eq(run_id))
         .filter(table::expires_at.gt(now))
         .order((table::created_at.desc(), table::id.desc()))
-        .limit(MOST_EXPORTS)
+        .limit(MAX_EXPORTS)
         .select(Row::columns())
         .load(conn)
         .await?;

@@ -36,7 +36,7 @@ const AT_ONCE: usize = 200;
 /// How long superseded proposals are stored: each run may make many of them.
 const SUPERSEDED_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Maximum number of items of one run, far below what a database can publish within its time limit.
-const MOST_ITEMS: usize = 20_000;
+const MAX_ITEMS: usize = 20_000;
 /// Maximum size of the serialized result, in bytes.
 const RESULT_BYTES: usize = 64 * 1024 * 1024;
 
@@ -65,7 +65,7 @@ impl From<DbError> for Undrafted {
 /// # Errors
 /// See [`Undrafted`].
 pub async fn write(state: &Analysis, run: &Run, mut result: PipelineResult) -> Result<(), Undrafted> {
-    if result.requirements.len() + result.user_stories.len() > MOST_ITEMS {
+    if result.requirements.len() + result.user_stories.len() > MAX_ITEMS {
         return Err(Undrafted::TooMuch);
     }
     let context = DraftContext { state, run, now: state.now() };

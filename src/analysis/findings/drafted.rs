@@ -21,7 +21,7 @@ use crate::analysis::proposals::store::drafts::ProposalDraft;
 use crate::db::DbError;
 
 /// How many items refer to one that is proposed: what accepting it changes is bounded. References beyond are left out.
-const MOST_REFERENCES: usize = 200;
+const MAX_REFERENCES: usize = 200;
 
 /// The items by their keys, where nobody has touched one.
 pub fn known_items(known: &HashMap<String, Item>) -> HashMap<String, KnownItem> {
@@ -207,7 +207,7 @@ impl References {
         for (reference, to) in item.references() {
             let Some(proposal) = self.new.get(&to) else { continue };
             let count = self.counts.entry(to).or_default();
-            if *count < MOST_REFERENCES {
+            if *count < MAX_REFERENCES {
                 *count += 1;
                 self.drafts.push(ReferenceDraft::new(*proposal, item.id(), reference));
             }

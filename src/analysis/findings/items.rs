@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::analysis::items::content_key::hash;
-use crate::analysis::items::edits::MOST_TEXT_BYTES;
+use crate::analysis::items::edits::MAX_TEXT_BYTES;
 use crate::analysis::items::model::{
     AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Requirement, RevisionSource, Risk, SourceReference,
     UserStory, WorkflowStatus,
@@ -184,7 +184,7 @@ pub fn story(found: UserStoryDraft, known: &Known, requirements: &Known, run: &R
 
 /// The first criteria that have half of the text that an item may have, which no honest source exceeds.
 fn fitting(criteria: Vec<CriterionDraft>) -> impl Iterator<Item = CriterionDraft> {
-    let mut left = MOST_TEXT_BYTES / 2;
+    let mut left = MAX_TEXT_BYTES / 2;
     criteria.into_iter().map_while(move |one| {
         let clauses = [&one.given, &one.when, &one.then].into_iter().flatten().map(String::len).sum::<usize>();
         left = left.checked_sub(one.text.len() + clauses)?;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use confined::{Allowance, forbid_new_processes, limit_written_bytes};
 use exports::import::{read_reqif, read_xlsx};
 
-use super::exchange::{MOST_ANSWER_BYTES, PlanReply, read_ground, write_answer};
+use super::exchange::{MAX_ANSWER_BYTES, PlanReply, read_ground, write_answer};
 use super::model::ImportFormat;
 use super::planning::{ImportPlan, plan};
 
@@ -41,7 +41,7 @@ impl ImportTask {
 #[must_use]
 pub fn child_main(task: ImportTask) -> ExitCode {
     let limited = task.allowance.apply().and_then(|()| forbid_new_processes());
-    if limited.and_then(|()| limit_written_bytes(MOST_ANSWER_BYTES)).is_err() {
+    if limited.and_then(|()| limit_written_bytes(MAX_ANSWER_BYTES)).is_err() {
         return ExitCode::FAILURE;
     }
     match write_answer(&mut BufWriter::new(stdout().lock()), planned(task.format)) {

@@ -5,7 +5,7 @@ use actors::live::RequestId;
 
 use super::model::{ImportStatus, ItemImport};
 use super::reading::ReadImport;
-use super::store::{self, MOST_IMPORTS, StoredImport};
+use super::store::{self, MAX_IMPORTS, StoredImport};
 use super::upload::ImportUpload;
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::state::Analysis;
@@ -20,7 +20,7 @@ use crate::{jobs, projects};
 ///
 /// # Errors
 /// 404 if the project was deleted in the meantime; 409 in an archived project, if no run of the project has a result, or if the
-/// project keeps [`MOST_IMPORTS`].
+/// project keeps [`MAX_IMPORTS`].
 pub async fn create(
     state: &Analysis,
     project_id: Id<ids::Project>,
@@ -48,8 +48,8 @@ pub async fn create(
                 let why = "No analysis of the project has a result yet, whose dashboard new items could come to.";
                 return Err(ApiError::with_message(Code::INVALID_STATE, why));
             };
-            if store::count(conn, project_id).await? >= MOST_IMPORTS {
-                let full = format!("A project keeps at most {MOST_IMPORTS} imports, each for 90 days.");
+            if store::count(conn, project_id).await? >= MAX_IMPORTS {
+                let full = format!("A project keeps at most {MAX_IMPORTS} imports, each for 90 days.");
                 return Err(ApiError::with_message(Code::IMPORT_LIMIT_REACHED, full));
             }
             let import = ItemImport {

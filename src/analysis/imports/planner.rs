@@ -23,14 +23,14 @@ use crate::analysis::proposals::model::ProposalKind;
 /// Maximum address space of the child, in MiB. The largest files within the bounds take most of it.
 const MEMORY_MIB: u64 = 1024;
 /// Processor time in seconds: `CPU_BASE` for any file, `CPU_PER_MIB` for each mebibyte of it and of the items that it is compared
-/// with, at most `CPU_MOST`.
+/// with, at most `CPU_MAX`.
 const CPU_BASE: u64 = 10;
 const CPU_PER_MIB: u64 = 3;
-const CPU_MOST: u64 = 90;
+const CPU_MAX: u64 = 90;
 /// Wall-clock timeout as a multiple of the processor time, because the child shares the machine at a lower priority.
 const WALL_PER_CPU: u32 = 20;
 /// How many proposals are read at a time, and at how many bytes of their texts it is fewer.
-const MOST_AT_ONCE: usize = 200;
+const MAX_AT_ONCE: usize = 200;
 const BYTES_AT_ONCE: usize = 8 * 1024 * 1024;
 
 /// Why an import has no plan.
@@ -86,7 +86,7 @@ impl ImportPlanner {
 
 /// A small file gets little, whatever it contains.
 fn cpu_seconds(size: u64) -> u64 {
-    (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(CPU_MOST)
+    (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(CPU_MAX)
 }
 
 fn unplanned(exit: ChildExit) -> Unplanned {
@@ -121,7 +121,7 @@ impl PlannedImport {
     /// Returns a message for what is no proposal.
     pub fn next_drafts(&mut self) -> Result<Vec<DraftLine>, String> {
         let (mut drafts, mut bytes): (Vec<DraftLine>, usize) = (Vec::new(), 0);
-        while drafts.len() < MOST_AT_ONCE && bytes < BYTES_AT_ONCE {
+        while drafts.len() < MAX_AT_ONCE && bytes < BYTES_AT_ONCE {
             let Some(line) = read_line::<DraftLine>(&mut self.answer)? else { break };
             must_be_whole(&line)?;
             let (_, draft) = &line;

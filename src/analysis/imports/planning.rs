@@ -24,11 +24,11 @@ use crate::analysis::proposals::model::ProposalKind;
 use crate::analysis::proposals::store::drafts::ProposalDraft;
 
 /// The most proposals that an import makes: as many as a run has items.
-const MOST_PROPOSALS: usize = 20_000;
+const MAX_PROPOSALS: usize = 20_000;
 /// The most bytes that these have, before and after.
-pub const MOST_PROPOSED_BYTES: usize = 128 * 1024 * 1024;
+pub const MAX_PROPOSED_BYTES: usize = 128 * 1024 * 1024;
 /// The most entries of a list of the report.
-const MOST_LISTED: usize = 1_000;
+const MAX_LISTED: usize = 1_000;
 
 /// An item of the project. Its body is parsed again where the file changes it: most items stay as they are.
 struct PresentItem {
@@ -103,9 +103,9 @@ pub struct ImportPlan {
 pub fn plan(ground: &ImportGround, imported: Imported) -> Result<ImportPlan, String> {
     let comparison = compare(&ground.current, &imported);
     drop(imported);
-    if comparison.changed.len() + comparison.new_requirements.len() + comparison.new_user_stories.len() > MOST_PROPOSALS
+    if comparison.changed.len() + comparison.new_requirements.len() + comparison.new_user_stories.len() > MAX_PROPOSALS
     {
-        return Err(format!("The file changes more than {MOST_PROPOSALS} items. Split it."));
+        return Err(format!("The file changes more than {MAX_PROPOSALS} items. Split it."));
     }
     let mut planner = Planner::new(ground);
     for found in &comparison.new_requirements {
@@ -154,7 +154,7 @@ impl<'a> Planner<'a> {
             worded,
             linked: requirements.map(|known| (known.id.to_string(), known.id)).collect(),
             drafts: Vec::new(),
-            bytes_left: MOST_PROPOSED_BYTES,
+            bytes_left: MAX_PROPOSED_BYTES,
             new: 0,
             unchanged: 0,
             notes: Vec::new(),
@@ -246,7 +246,7 @@ impl<'a> Planner<'a> {
         let after_body = serde_json::to_string(after).map_err(|error| error.to_string())?;
         let taken = after_body.len() + before.map_or(0, |known| known.body.len());
         self.bytes_left = self.bytes_left.checked_sub(taken).ok_or_else(|| {
-            let most = MOST_PROPOSED_BYTES / (1024 * 1024);
+            let most = MAX_PROPOSED_BYTES / (1024 * 1024);
             format!("What the file changes has more than {most} MiB of text. Split it.")
         })?;
         let draft = ProposalDraft {
@@ -264,7 +264,7 @@ impl<'a> Planner<'a> {
     }
 
     fn note(&mut self, place: &str, message: String) {
-        if self.notes.len() >= MOST_LISTED {
+        if self.notes.len() >= MAX_LISTED {
             self.more_notes += 1;
             return;
         }
@@ -285,8 +285,8 @@ impl<'a> Planner<'a> {
         report.counts.unchanged = count(self.unchanged);
         report.counts.missing = count(missing.len());
         report.counts.notes = count(notes.len() + more_notes);
-        report.missing = missing.iter().take(MOST_LISTED).filter_map(|entry| missing_item(entry)).collect();
-        report.notes = notes.into_iter().take(MOST_LISTED).collect();
+        report.missing = missing.iter().take(MAX_LISTED).filter_map(|entry| missing_item(entry)).collect();
+        report.notes = notes.into_iter().take(MAX_LISTED).collect();
         ImportPlan { drafts: self.drafts, report }
     }
 }

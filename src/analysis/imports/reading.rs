@@ -20,7 +20,7 @@ use super::planner::{ImportPlanner, PlannedImport, Unplanned};
 use super::store::{self, StoredImport};
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::items::store::spooling::items_bytes;
-use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, ReservedMemory};
+use crate::analysis::large_reads::memory::{MAX_PARSED_BYTES, ReservedMemory};
 use crate::analysis::proposals::store::drafts::{Drafter, forget_page_of_import, insert_drafts, publish_import};
 use crate::analysis::state::Analysis;
 use crate::db::sweep::{PAGE, in_pages};
@@ -151,7 +151,7 @@ impl ReadImportHandler {
     async fn memory(&self, import: &ItemImport) -> Result<ReservedMemory, Unread> {
         let project_id = import.project_id;
         let bytes = self.state.db.read(move |conn| Box::pin(items_bytes(conn, project_id))).await?;
-        if bytes > MOST_PARSED_BYTES {
+        if bytes > MAX_PARSED_BYTES {
             let why =
                 "The items of the project are too large to be compared with a file. Shorten the largest ones first.";
             return Err(Unread::ForGood(why.to_owned()));

@@ -21,7 +21,7 @@ use crate::http::page::PageQuery;
 /// How long an import is listed.
 pub const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// How many imports of a project are kept at once.
-pub const MOST_IMPORTS: i64 = 200;
+pub const MAX_IMPORTS: i64 = 200;
 
 /// What an import proposed and nobody decided stays open when the import is forgotten.
 pub const RETENTION: Retention = Retention { table: "item_imports", key: "id", at: "created_at", period: KEPT };

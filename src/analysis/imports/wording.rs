@@ -16,7 +16,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::analysis::items::edits::{
-    ClauseText, CriterionText, ItemTitle, MOST_CRITERIA, MOST_TEXT_BYTES, RequirementEdit, StatementText, StoryEdit,
+    ClauseText, CriterionText, ItemTitle, MAX_CRITERIA, MAX_TEXT_BYTES, RequirementEdit, StatementText, StoryEdit,
     renumbered, revised,
 };
 use crate::analysis::items::model::{Requirement, RevisionSource, UserStory, WorkflowStatus};
@@ -24,7 +24,7 @@ use crate::http::fields::{Field, InvalidValue};
 use crate::http::patch::Patch;
 
 /// The most requirements that a story covers, of those that a file names.
-const MOST_LINKS: usize = 200;
+const MAX_LINKS: usize = 200;
 /// How much of a text becomes the title of an item without one, in characters.
 const TITLE_CHARACTERS: usize = 120;
 
@@ -254,8 +254,8 @@ fn parsed<T: FromStr>(name: &str, text: &str) -> Result<T, Refused> {
 }
 
 fn criteria(said: &[CriterionWording]) -> Result<Vec<CriterionText>, Refused> {
-    if said.len() > MOST_CRITERIA {
-        return Err(format!("acceptanceCriteria: A story has at most {MOST_CRITERIA} criteria."));
+    if said.len() > MAX_CRITERIA {
+        return Err(format!("acceptanceCriteria: A story has at most {MAX_CRITERIA} criteria."));
     }
     let clause = |name, text: &Option<String>| optional(text, |text| given::<ClauseText>(name, text));
     let criterion = |one: &CriterionWording| {
@@ -269,15 +269,15 @@ fn criteria(said: &[CriterionWording]) -> Result<Vec<CriterionText>, Refused> {
     let criteria = said.iter().map(criterion).collect::<Result<Vec<_>, Refused>>()?;
     let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let bytes = criteria.iter().map(|one| one.text.len() + length(&one.given) + length(&one.when) + length(&one.then));
-    if bytes.sum::<usize>() > MOST_TEXT_BYTES {
-        return Err(format!("acceptanceCriteria: The criteria of a story have at most {MOST_TEXT_BYTES} bytes."));
+    if bytes.sum::<usize>() > MAX_TEXT_BYTES {
+        return Err(format!("acceptanceCriteria: The criteria of a story have at most {MAX_TEXT_BYTES} bytes."));
     }
     Ok(criteria)
 }
 
 fn ids(named: &[String], linked: &LinkedRequirements) -> Result<Vec<Uuid>, Refused> {
-    if named.len() > MOST_LINKS {
-        return Err(format!("requirementIds: A story of a file covers at most {MOST_LINKS} requirements."));
+    if named.len() > MAX_LINKS {
+        return Err(format!("requirementIds: A story of a file covers at most {MAX_LINKS} requirements."));
     }
     // A requirement of this file that is left out has no id: its own note says why.
     Ok(named.iter().filter_map(|name| linked.get(name).copied()).collect())

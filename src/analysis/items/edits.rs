@@ -15,11 +15,11 @@ use crate::http::patch::Patch;
 use crate::http::reason::Reason;
 
 /// The most acceptance criteria of a story.
-pub const MOST_CRITERIA: usize = 50;
+pub const MAX_CRITERIA: usize = 50;
 
 /// The most bytes that the texts of an item have together, so that a page of items is never much larger than a page may be. What
 /// readers of documents write is far below it: some sentences.
-pub const MOST_TEXT_BYTES: usize = 32 * 1024;
+pub const MAX_TEXT_BYTES: usize = 32 * 1024;
 
 /// How many bytes the texts of an item have, without those that follow from others.
 #[must_use]
@@ -37,21 +37,21 @@ pub fn text_bytes(item: &ProjectItem) -> usize {
     }
 }
 
-/// Checks that a change leaves an item within [`MOST_TEXT_BYTES`]. One that is beyond them from before may be shortened step by
+/// Checks that a change leaves an item within [`MAX_TEXT_BYTES`]. One that is beyond them from before may be shortened step by
 /// step, and changed in anything else.
 ///
 /// # Errors
 /// 422 on the field with the most text.
 pub fn must_fit(before: Option<&ProjectItem>, after: &ProjectItem) -> Result<(), ApiError> {
     let bytes = text_bytes(after);
-    if bytes <= MOST_TEXT_BYTES || before.is_some_and(|before| bytes <= text_bytes(before)) {
+    if bytes <= MAX_TEXT_BYTES || before.is_some_and(|before| bytes <= text_bytes(before)) {
         return Ok(());
     }
     let field = match after {
         ProjectItem::Requirement(_) => "statement",
         ProjectItem::UserStory(_) => "acceptanceCriteria",
     };
-    let sentence = format!("The texts of an item have at most {MOST_TEXT_BYTES} bytes together; these have {bytes}.");
+    let sentence = format!("The texts of an item have at most {MAX_TEXT_BYTES} bytes together; these have {bytes}.");
     Err(ApiError::field(field, Reason::TooLong, sentence))
 }
 
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn texts_are_bounded_and_what_was_longer_may_be_shortened() {
-        let most = MOST_TEXT_BYTES - 2;
+        let most = MAX_TEXT_BYTES - 2;
         assert!(must_fit(None, &story(most)).is_ok());
         let refused = must_fit(Some(&story(1)), &story(most + 1)).unwrap_err();
         assert_eq!((refused.code.status, refused.faults.len()), (422, 1));

@@ -9,7 +9,7 @@ use crate::db::{Conn, Db, DbError};
 use crate::http::spool::{SpoolWriter, unspooled};
 
 /// How often items are read again that changed while others were read.
-const MOST_ROUNDS: usize = 10;
+const MAX_ROUNDS: usize = 10;
 
 /// Items that were listed, and read if they are few.
 pub struct FewItems {
@@ -68,7 +68,7 @@ impl FewItems {
         if let Some(read) = read {
             return spooling.finish(&read).map_err(|error| unspooled(&error));
         }
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let listed = db.read(move |conn| Box::pin(store::listed_since(conn, project_id, then))).await?;
             let missing = spooling.missing(&listed);
             if missing.is_empty() {

@@ -23,12 +23,12 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 /// What needs no more is not counted: the number of connections bounds it.
 const SMALL_BYTES: usize = 64 * 1024;
 /// How large results may be that are parsed as a whole, in bytes as they are stored.
-pub const MOST_PARSED_BYTES: usize = 64 * 1024 * 1024;
+pub const MAX_PARSED_BYTES: usize = 64 * 1024 * 1024;
 /// How often such results are in memory: as they are stored, parsed, as they are described for a file or a reviewer, and as that
 /// file.
 const COPIES: usize = 4;
 /// How many projects are remembered that have reserved nothing any more.
-const MOST_FORGOTTEN: usize = 1000;
+const MAX_FORGOTTEN: usize = 1000;
 
 /// The memory. Clones share it.
 #[derive(Clone)]
@@ -92,7 +92,7 @@ impl WorkMemory {
     }
 
     /// Reserves memory for results of so many bytes that are parsed as a whole, and for what is made of them; for no more than
-    /// [`MOST_PARSED_BYTES`], beyond which they are refused.
+    /// [`MAX_PARSED_BYTES`], beyond which they are refused.
     pub async fn for_parsed(&self, project_id: Id<Project>, stored: usize) -> ReservedMemory {
         self.reserve(project_id, parsed(stored)).await
     }
@@ -133,7 +133,7 @@ impl WorkMemory {
         if let Some(share) = projects.get(&project_id).and_then(Weak::upgrade) {
             return share;
         }
-        if projects.len() > MOST_FORGOTTEN {
+        if projects.len() > MAX_FORGOTTEN {
             projects.retain(|_, share| share.strong_count() > 0);
         }
         let share = semaphore(self.0.share);
@@ -172,7 +172,7 @@ impl ReservedMemory {
 }
 
 fn parsed(stored: usize) -> usize {
-    stored.min(MOST_PARSED_BYTES).saturating_mul(COPIES)
+    stored.min(MAX_PARSED_BYTES).saturating_mul(COPIES)
 }
 
 fn kib(bytes: usize) -> u32 {

@@ -1,7 +1,7 @@
 //! Which findings of a run are changes of which reviewed items: by their places in the sources, and by their words.
 //!
 //! The words of a text are compared by their beginnings, so that forms of a word are one. To stay linear, a finding is compared
-//! only with items at the same place, and with those that share one of its rarest words: at most [`MOST_OF_A_WORD`] for each.
+//! only with items at the same place, and with those that share one of its rarest words: at most [`MAX_CANDIDATES`] for each.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ const ALIKE_IN_PLACE: f64 = 0.25;
 /// How many of a finding's rarest words bring it together with items.
 const RARE_WORDS: usize = 4;
 /// Maximum number of items that are compared for each of these words, and for each place.
-const MOST_OF_A_WORD: usize = 60;
+const MAX_CANDIDATES: usize = 60;
 /// How many characters of a word count.
 const STEM: usize = 6;
 /// Words that tell no requirement from another one, besides those of one or two letters that are no numbers.
@@ -23,7 +23,7 @@ const COMMON: [&str; 16] = [
     "system",
 ];
 /// How many of the places of an item or a finding count: its first ones.
-const MOST_PLACES: usize = 20;
+const MAX_PLACES: usize = 20;
 
 /// A part of a source: characters of a document, or milliseconds of a recording, whose text may be made anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct Likened {
 impl Likened {
     #[must_use]
     pub fn new(text: &str, mut places: Vec<SourcePlace>) -> Self {
-        places.truncate(MOST_PLACES);
+        places.truncate(MAX_PLACES);
         let lower = text.to_lowercase();
         let is_telling = |word: &&str| {
             let is_short = word.chars().nth(2).is_none() && !word.contains(char::is_numeric);
@@ -152,7 +152,7 @@ impl<'a> ItemIndex<'a> {
         let mut rare: Vec<&Vec<usize>> =
             finding.stems.iter().filter_map(|stem| self.by_word.get(stem.as_ref())).collect();
         rare.sort_by_key(|items| items.len());
-        let by_word = rare.into_iter().take(RARE_WORDS).flat_map(|items| items.iter().take(MOST_OF_A_WORD)).copied();
+        let by_word = rare.into_iter().take(RARE_WORDS).flat_map(|items| items.iter().take(MAX_CANDIDATES)).copied();
         by_word.chain(finding.places.iter().flat_map(|place| self.around(place))).collect()
     }
 
@@ -161,7 +161,7 @@ impl<'a> ItemIndex<'a> {
         let places = self.by_source.get(&place.source).map(Vec::as_slice).unwrap_or_default();
         let behind = places.partition_point(|(start, _, _)| *start < place.end);
         let before = places.get(..behind).unwrap_or_default();
-        before.iter().rev().take(MOST_OF_A_WORD).map(|(_, _, item)| *item)
+        before.iter().rev().take(MAX_CANDIDATES).map(|(_, _, item)| *item)
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
             findings.iter().map(|finding| index.candidates(finding).len()).sum()
         };
         let (once, twice) = (compared(1_000), compared(2_000));
-        assert!(once <= 1_000 * (RARE_WORDS + 1) * MOST_OF_A_WORD, "{once}");
+        assert!(once <= 1_000 * (RARE_WORDS + 1) * MAX_CANDIDATES, "{once}");
         assert!(twice <= once * 2 + 2_000, "{once} then {twice}");
     }
 

@@ -11,7 +11,7 @@ use super::bodies::Filter;
 use super::model::{Proposal, ProposalKind, ProposalStatus};
 use super::store::{self, StoredProposal};
 use crate::access::principal::Caller;
-use crate::analysis::changes::{ItemChanges, MOST_FOLLOWERS};
+use crate::analysis::changes::{ItemChanges, MAX_FOLLOWERS};
 use crate::analysis::items::model::{RevisionSource, WorkflowStatus};
 use crate::analysis::items::project_item::{ProjectItem, ReferenceKind};
 use crate::analysis::items::store::change::find_to_change;
@@ -157,7 +157,7 @@ async fn apply(
             let there = || ApiError::with_message(Code::INVALID_STATE, "The item was added in the meantime.");
             let added = added.ok_or_else(there)?;
             store::link(conn, project_id, added.id(), missing).await?;
-            for (from, reference) in store::references_to(conn, project_id, proposal.item_id, MOST_FOLLOWERS).await? {
+            for (from, reference) in store::references_to(conn, project_id, proposal.item_id, MAX_FOLLOWERS).await? {
                 changes.refer(conn, from, reference, added.id()).await?;
             }
             (None, Some(added))

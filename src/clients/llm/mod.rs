@@ -33,7 +33,7 @@ const SLOW_ATTEMPTS: u32 = 2;
 /// The mean pause after the first attempt; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// A service that asks for a longer pause is given up.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// The largest response, in bytes.
 const REPLY_BYTES: usize = 1024 * 1024;
 /// Characters of a refusal that are passed on.
@@ -111,7 +111,7 @@ impl Completions for LlmService {
                 }
                 Failed::Invalid(why) => (NoCompletion::Invalid(why.to_owned()), None, SLOW_ATTEMPTS),
             };
-            if attempt >= most || wanted.is_some_and(|wanted| wanted > LONGEST_PAUSE) {
+            if attempt >= most || wanted.is_some_and(|wanted| wanted > MAX_PAUSE) {
                 tracing::warn!(%why, attempt, "a language model gave no answer");
                 return Err(why);
             }

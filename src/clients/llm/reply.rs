@@ -9,7 +9,7 @@ use super::Failed;
 /// Characters of a token, where the service does not count them.
 const CHARACTERS_OF_A_TOKEN: usize = 3;
 /// More tokens than any question takes: a service that says more is not believed.
-const MOST_TOKENS: u64 = 10_000_000;
+const MAX_TOKENS: u64 = 10_000_000;
 
 #[derive(Deserialize)]
 struct CompletionReply {
@@ -70,7 +70,7 @@ pub(super) fn read(bytes: &[u8], chat: &Chat) -> Result<Completion, Failed> {
     };
     let counted =
         reply.usage.map(|usage| usage.total_tokens.max(usage.prompt_tokens.saturating_add(usage.completion_tokens)));
-    let tokens = counted.filter(|tokens| (1..=MOST_TOKENS).contains(tokens)).unwrap_or_else(estimate);
+    let tokens = counted.filter(|tokens| (1..=MAX_TOKENS).contains(tokens)).unwrap_or_else(estimate);
     Ok(Completion { is_cut: finish == "length", tokens, text, is_stored: false })
 }
 

@@ -26,7 +26,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 const ANSWER_BYTES: usize = 16 * 1024 * 1024;
 /// How long to pause where a tracker does not say it, and the longest pause that is waited for.
 const PAUSE: Duration = Duration::from_secs(30);
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+const MAX_PAUSE: Duration = Duration::from_secs(3600);
 /// Characters of a tracker's own words that are passed on.
 const WORDS: usize = 1000;
 
@@ -178,7 +178,7 @@ impl TrackerAnswer {
     /// How long it wants to be left alone, at most an hour; 30 s if it does not say it.
     #[must_use]
     pub fn pause(&self) -> Duration {
-        retry_after::seconds(&self.headers).unwrap_or(PAUSE).min(LONGEST_PAUSE)
+        retry_after::seconds(&self.headers).unwrap_or(PAUSE).min(MAX_PAUSE)
     }
 
     /// The value of a header, if it is text.

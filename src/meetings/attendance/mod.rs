@@ -29,7 +29,7 @@ use crate::db::{Db, DbError};
 use crate::tasks::Tasks;
 
 /// Pause between attempts while the database is unavailable.
-const AGAIN: Duration = Duration::from_millis(250);
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 /// Meetings that are corrected concurrently at a start.
 const AT_ONCE: usize = 32;
 
@@ -151,7 +151,7 @@ async fn report_changes(attendance: &Attendance, meeting: Id<Meeting>, woken: &N
         if attendance.take_mark(meeting) || next.is_some_and(|next| next <= Instant::now()) {
             next = report(attendance, meeting, attendance.hold).await.unwrap_or_else(|why| {
                 tracing::warn!(%meeting, why, "the meeting could not be updated with who is connected; retrying");
-                Some(Instant::now() + AGAIN)
+                Some(Instant::now() + RETRY_INTERVAL)
             });
         } else if let Some(next) = next {
             tokio::select! {
@@ -201,7 +201,7 @@ pub async fn report_all(attendance: Attendance, db: Db) {
                 Err(away) => {
                     let away: DbError = away;
                     tracing::warn!(%away, "meetings without listeners could not be queried; retrying");
-                    tokio::time::sleep(AGAIN).await;
+                    tokio::time::sleep(RETRY_INTERVAL).await;
                 }
             }
         };
@@ -210,7 +210,7 @@ pub async fn report_all(attendance: Attendance, db: Db) {
             async move {
                 while let Err(why) = report(&attendance, meeting, Duration::ZERO).await {
                     tracing::warn!(%meeting, why, "the meeting could not be updated as having no listeners; retrying");
-                    tokio::time::sleep(AGAIN).await;
+                    tokio::time::sleep(RETRY_INTERVAL).await;
                 }
             }
         });

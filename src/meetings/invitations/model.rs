@@ -28,9 +28,9 @@ pub use crate::projects::people::model::InvitationStatus;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// An invitation is valid for this long at least, and until a day after the meeting's scheduled time if that is later.
-const SHORTEST: Duration = Duration::from_secs(7 * 24 * 3600);
+const MIN_VALIDITY: Duration = Duration::from_secs(7 * 24 * 3600);
 /// The longest validity of an invitation, however late the meeting is.
-pub const LONGEST: Duration = Duration::from_secs(90 * 24 * 3600);
+pub const MAX_VALIDITY: Duration = Duration::from_secs(90 * 24 * 3600);
 /// The shortest time between two sendings of an invitation.
 pub const PAUSE: Duration = Duration::from_secs(60);
 /// How often an invitation may be sent: once, and five times again.
@@ -122,7 +122,7 @@ impl Invitation {
 /// Returns when an invitation that was sent at `sent_at` expires.
 #[must_use]
 pub fn expiry(sent_at: Time, scheduled_at: Time) -> Time {
-    (sent_at + SHORTEST).max(scheduled_at + DAY).min(sent_at + LONGEST)
+    (sent_at + MIN_VALIDITY).max(scheduled_at + DAY).min(sent_at + MAX_VALIDITY)
 }
 
 /// Why an invitee can't be invited in a role.

@@ -14,7 +14,7 @@ use diesel::{
 };
 
 use super::bodies::Filter;
-use super::model::{Delivery, Invitation, InvitationStatus, LONGEST, State};
+use super::model::{Delivery, Invitation, InvitationStatus, MAX_VALIDITY, State};
 use crate::db::schema::{former_invitation_tokens, meeting_invitations, meetings};
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
@@ -210,7 +210,7 @@ pub async fn send_again(conn: &mut Conn, invitation: &Invitation, token_hash: St
 /// Former tokens of invitations that must have expired by now: the longest validity has passed since they were
 /// replaced.
 pub const RETENTION: Retention =
-    Retention { table: "former_invitation_tokens", key: "token_hash", at: "replaced_at", period: LONGEST };
+    Retention { table: "former_invitation_tokens", key: "token_hash", at: "replaced_at", period: MAX_VALIDITY };
 
 /// Declines an open invitation. Returns whether it was open.
 pub async fn decline(conn: &mut Conn, id: Id<ids::Invitation>, now: Time) -> Result<bool, DbError> {

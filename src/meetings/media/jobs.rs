@@ -21,7 +21,7 @@ use crate::jobs::{self, Handler, Job, JobError, JobPayload, RetryPolicy, Turns};
 use crate::meetings::state::Meetings;
 
 /// Lifetime of a job: after that, nobody who was admitted before it is still in a room.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
+const MAX_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// What one job does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ pub async fn enqueue(
     now: Time,
     request: &RequestId,
 ) -> Result<(), DbError> {
-    let payload = SyncMediaRoom { meeting_id, until: now + LONGEST, action };
+    let payload = SyncMediaRoom { meeting_id, until: now + MAX_LIFETIME, action };
     jobs::enqueue_in_turn(conn, &meeting_id.to_string(), &payload, now, request).await.map(|_| ())
 }
 

@@ -5,7 +5,7 @@ use actors::ids::{self, Id};
 use actors::meeting::RecordingContent;
 use bytes::Bytes;
 use serde_json::Value;
-use speech::{LONGEST_MS, Untranscribed};
+use speech::{MAX_MS, Untranscribed};
 use utoipa::PartialSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -23,12 +23,12 @@ use crate::meetings::state::Meetings;
 struct TimeInRecording(u64);
 
 impl TimeInRecording {
-    const MOST: u64 = 7 * 24 * 60 * 60 * 1000;
+    const MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 }
 
 impl Field for TimeInRecording {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        let ms = value.as_str().and_then(|text| text.parse().ok()).filter(|ms| *ms <= Self::MOST);
+        let ms = value.as_str().and_then(|text| text.parse().ok()).filter(|ms| *ms <= Self::MAX_MS);
         ms.map(Self).ok_or_else(|| InvalidValue::value("This must be a number of milliseconds."))
     }
 }
@@ -36,7 +36,7 @@ impl Field for TimeInRecording {
 impl PartialSchema for TimeInRecording {
     fn schema() -> RefOr<Schema> {
         #[expect(clippy::cast_precision_loss, reason = "a schema has floats, and this is below 2^53")]
-        let most = Self::MOST as f64;
+        let most = Self::MAX_MS as f64;
         ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(most)).into()
     }
 }
@@ -70,7 +70,7 @@ impl ExcerptQuery {
 
     fn excerpt(&self) -> Option<Excerpt> {
         let (start_ms, end_ms) = self.start_ms.zip(self.end_ms)?;
-        let is_possible = start_ms < end_ms && end_ms - start_ms <= LONGEST_MS;
+        let is_possible = start_ms < end_ms && end_ms - start_ms <= MAX_MS;
         is_possible.then_some(Excerpt { start_ms, end_ms })
     }
 }

@@ -110,7 +110,7 @@ impl Handler for DeleteRecordingFilesHandler {
     }
 }
 
-/// Reads all chunks of a recording that are stored, page by page: at most [`MOST_CHUNKS`](actors::meeting::MOST_CHUNKS).
+/// Reads all chunks of a recording that are stored, page by page: at most [`MAX_CHUNKS`](actors::meeting::MAX_CHUNKS).
 ///
 /// # Errors
 /// Only database errors.

@@ -2,7 +2,7 @@
 
 use actors::ids::{self, Id, User};
 use actors::meeting::{
-    self, Digest, FailureReason, MOST_CHUNKS, RecordingMimeType, RecordingStatus, Stage, TranscriptStatus, UploadMode,
+    self, Digest, FailureReason, MAX_CHUNKS, RecordingMimeType, RecordingStatus, Stage, TranscriptStatus, UploadMode,
 };
 use actors::time::Time;
 use serde::Serialize;
@@ -18,7 +18,7 @@ impl Enumeration for UploadMode {}
 impl Enumeration for TranscriptStatus {}
 
 /// The most items of `missingChunks`.
-const MOST_MISSING: usize = 1000;
+const MAX_MISSING: usize = 1000;
 
 /// The declared media type: one of RecordingMimeType; parameters such as `;codecs=opus` are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
@@ -70,8 +70,8 @@ pub struct ChunkIndex(pub u32);
 
 impl Field for ChunkIndex {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        let index = value.as_u64().and_then(|index| u32::try_from(index).ok()).filter(|index| *index < MOST_CHUNKS);
-        index.map(Self).ok_or_else(|| InvalidValue::value(format!("This must be between 0 and {}.", MOST_CHUNKS - 1)))
+        let index = value.as_u64().and_then(|index| u32::try_from(index).ok()).filter(|index| *index < MAX_CHUNKS);
+        index.map(Self).ok_or_else(|| InvalidValue::value(format!("This must be between 0 and {}.", MAX_CHUNKS - 1)))
     }
 }
 
@@ -148,7 +148,7 @@ impl RecordingView {
         let (received, content) = (&recording.received, recording.content());
         let is_chunked = recording.upload_mode == UploadMode::Chunked;
         let is_open = content.is_none();
-        let missing = recording.missing().filter(|_| is_chunked && is_open).take(MOST_MISSING).collect();
+        let missing = recording.missing().filter(|_| is_chunked && is_open).take(MAX_MISSING).collect();
         let reason = match recording.stage {
             Stage::Failed { reason, .. } => Some(reason),
             _ => None,
@@ -237,7 +237,7 @@ impl ChunkUploadResult {
             sha256: sha256.to_string(),
             duplicate,
             next_chunk_index: recording.received.next,
-            missing_chunks: recording.missing().take(MOST_MISSING).collect(),
+            missing_chunks: recording.missing().take(MAX_MISSING).collect(),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::http::agent::Agent;
 use crate::http::code::Code;
 use crate::http::digest::mismatch;
 use crate::http::envelope::List;
-use crate::http::error::{ApiError, FieldError, MOST_FAULTS};
+use crate::http::error::{ApiError, FieldError, MAX_FAULTS};
 use crate::http::form::StoragePermit;
 use crate::http::list::Listing;
 use crate::http::range::SentRange;
@@ -85,7 +85,7 @@ async fn consent_required(state: &Meetings, id: Id<Meeting>) -> ApiError {
         let sentence = format!("{} has not consented to be recorded.", one.display_name);
         FieldError::of(Code::CONSENT_REQUIRED, Some(format!("participants.{}", one.id)), sentence)
     };
-    let faults = lacking.iter().filter_map(|id| meeting.participants.get(id)).take(MOST_FAULTS).map(named).collect();
+    let faults = lacking.iter().filter_map(|id| meeting.participants.get(id)).take(MAX_FAULTS).map(named).collect();
     ApiError { faults, ..ApiError::of(Code::CONSENT_REQUIRED) }
 }
 

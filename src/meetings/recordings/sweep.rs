@@ -12,11 +12,11 @@ use crate::db::DbError;
 use crate::meetings::state::Meetings;
 use crate::meetings::store::recordings as store;
 
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Meetings that are swept concurrently.
 const AT_ONCE: usize = 8;
 /// Meetings that each query returns; the rest follows a second later.
-const MOST: i64 = 1000;
+const MAX_MEETINGS: i64 = 1000;
 
 const ALL: [RecordingWait; 6] = [
     RecordingWait::Longest,
@@ -36,7 +36,7 @@ pub async fn sweep(state: Meetings) {
             () = stopping.cancelled() => return,
         }
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
             () = stopping.cancelled() => return,
         }
     }
@@ -66,7 +66,7 @@ async fn due(state: &Meetings) -> Result<Vec<Id<Meeting>>, DbError> {
         Box::pin(async move {
             let mut due = Vec::new();
             for wait in ALL {
-                due.extend(store::waiting_since(conn, wait, now - limits.of(wait), MOST).await?);
+                due.extend(store::waiting_since(conn, wait, now - limits.of(wait), MAX_MEETINGS).await?);
             }
             Ok::<_, DbError>(due)
         })

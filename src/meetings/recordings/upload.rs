@@ -1,7 +1,7 @@
 //! The inputs of uploads: a chunk and a whole file, whose bytes their handlers receive once they know whose they are.
 
 use actix_web::HttpRequest;
-use actors::meeting::{ChunkSpan, MOST_CHUNKS};
+use actors::meeting::{ChunkSpan, MAX_CHUNKS};
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
@@ -104,8 +104,8 @@ fn index(request: &HttpRequest) -> Result<u32, ApiError> {
     if !is_number {
         return Err(ApiError::with_message(Code::BAD_REQUEST, "The chunkIndex in the path is not a number."));
     }
-    text.parse().ok().filter(|index| *index < MOST_CHUNKS).ok_or_else(|| {
-        let sentence = format!("This must be at most {}.", MOST_CHUNKS - 1);
+    text.parse().ok().filter(|index| *index < MAX_CHUNKS).ok_or_else(|| {
+        let sentence = format!("This must be at most {}.", MAX_CHUNKS - 1);
         ApiError::field("chunkIndex", Reason::InvalidValue, sentence)
     })
 }

@@ -16,9 +16,9 @@ use crate::jobs::JobError;
 use crate::meetings::state::Meetings;
 use crate::meetings::store::recordings as stored_recordings;
 
-const LOOK: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// How many versions one query returns; the rest follows at the next look.
-const MOST: i64 = 500;
+const MAX_VERSIONS: i64 = 500;
 const EXPIRED: &str = "The transcript has expired.";
 
 /// Looks for versions that are due until the server stops; ends at once where transcripts are kept for good.
@@ -27,7 +27,7 @@ pub async fn watch(state: Meetings) {
     let stopping = state.tasks.stopping();
     loop {
         let before = state.now() - kept;
-        match state.db.read(move |conn| Box::pin(store::finished_by(conn, before, MOST))).await {
+        match state.db.read(move |conn| Box::pin(store::finished_by(conn, before, MAX_VERSIONS))).await {
             Ok(due) => {
                 for version in due.into_iter().take_while(|_| !stopping.is_cancelled()) {
                     let id = version.recording_id;
@@ -39,7 +39,7 @@ pub async fn watch(state: Meetings) {
             Err(error) => tracing::warn!(%error, "expired transcripts could not be queried; retrying later"),
         }
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
             () = stopping.cancelled() => return,
         }
     }

@@ -43,7 +43,7 @@ const HINT_CHARS: usize = 600;
 /// After so much sound the turn of a recording is over, with the batch that reaches it.
 const TURN_MS: u64 = 5 * 60 * 1000;
 /// How often the recogniser may crash before a version fails.
-const MOST_CRASHES: u32 = 3;
+const MAX_CRASHES: u32 = 3;
 
 /// Makes a version of a recording's transcript.
 #[derive(Serialize, Deserialize)]
@@ -298,7 +298,7 @@ impl TranscriptMaking<'_> {
             Err(Untranscribed::Crashed(why)) => {
                 tracing::warn!(recording = %recording.id, why, "a transcription crashed");
                 let crashes = self.version.crashes + 1;
-                if crashes >= MOST_CRASHES {
+                if crashes >= MAX_CRASHES {
                     return self.fail("The speech recognition crashed several times.".to_owned()).await;
                 }
                 self.advance(TranscriptProgress { crashes, ..self.progress() }).await?;

@@ -26,7 +26,7 @@ use crate::meetings::recordings::MeetingRecording;
 use crate::meetings::state::Meetings;
 
 /// The most versions of one recording's transcript.
-const MOST_VERSIONS: usize = 10;
+const MAX_VERSIONS: usize = 10;
 
 /// About how many bytes a segment has, as JSON.
 const SEGMENT_BYTES: usize = 300;
@@ -219,7 +219,7 @@ async fn insert(
             if versions.iter().any(TranscriptVersion::is_unfinished) {
                 return Err(conflict("The recording is being transcribed already."));
             }
-            if versions.len() >= MOST_VERSIONS {
+            if versions.len() >= MAX_VERSIONS {
                 return Err(conflict("The transcript has as many versions as it may have."));
             }
             let number = versions.last().map_or(1, |last| last.number + 1);

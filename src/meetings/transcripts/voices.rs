@@ -11,7 +11,7 @@ use actors::ids::{self, Id};
 use speech::VoiceTurn;
 
 /// How many transcripts are known at once; each takes half a megabyte at most for six hours.
-const MOST: usize = 64;
+const MAX_TRANSCRIPTS: usize = 64;
 
 /// A version of a transcript: its recording, and its number. It is known also where there is no row of it any more.
 pub type VersionKey = (Id<ids::Recording>, u32);
@@ -38,7 +38,7 @@ impl KnownVoices {
     pub fn insert(&self, version: VersionKey, voices: Option<Vec<VoiceTurn>>) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|one| one.version != version);
-        let has_room = known.len() < MOST;
+        let has_room = known.len() < MAX_TRANSCRIPTS;
         if !has_room {
             known.pop_front();
         }
@@ -55,7 +55,7 @@ impl KnownVoices {
 mod tests {
     use actors::ids::Id;
 
-    use super::{KnownVoices, MOST, VersionKey};
+    use super::{KnownVoices, MAX_TRANSCRIPTS, VersionKey};
 
     fn versions(count: usize) -> Vec<VersionKey> {
         (0..count).map(|_| (Id::generate(), 1)).collect()
@@ -63,11 +63,11 @@ mod tests {
 
     #[test]
     fn the_oldest_ones_are_forgotten_for_a_new_one_which_is_told_so() {
-        let (known, all) = (KnownVoices::default(), versions(MOST + 2));
+        let (known, all) = (KnownVoices::default(), versions(MAX_TRANSCRIPTS + 2));
         let had_room: Vec<bool> = all.iter().map(|version| known.insert(*version, None)).collect();
-        assert_eq!(had_room, [vec![true; MOST], vec![false; 2]].concat());
+        assert_eq!(had_room, [vec![true; MAX_TRANSCRIPTS], vec![false; 2]].concat());
         let is_known: Vec<bool> = all.iter().map(|version| known.get(*version).is_some()).collect();
-        assert_eq!(is_known, [vec![false; 2], vec![true; MOST]].concat());
+        assert_eq!(is_known, [vec![false; 2], vec![true; MAX_TRANSCRIPTS]].concat());
         assert!(!known.insert(all[0], Some(Vec::new())));
         assert_eq!(known.get(all[0]), Some(Some(Vec::new())));
         // What is there already takes nobody's place, and what is forgotten gives its own back.
@@ -81,7 +81,8 @@ mod tests {
     fn of_more_versions_than_are_known_at_once_each_one_gets_to_its_end() {
         const TURNS: usize = 3;
         let known = KnownVoices::default();
-        let mut left: Vec<(VersionKey, usize)> = versions(3 * MOST).into_iter().map(|key| (key, TURNS)).collect();
+        let mut left: Vec<(VersionKey, usize)> =
+            versions(3 * MAX_TRANSCRIPTS).into_iter().map(|key| (key, TURNS)).collect();
         for _ in 0..2 * TURNS {
             for (version, turns) in &mut left {
                 let is_told_apart = known.get(*version).is_some();

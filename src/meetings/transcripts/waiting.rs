@@ -13,9 +13,9 @@ use crate::meetings::state::Meetings;
 use crate::meetings::store::recordings as stored_recordings;
 use crate::models;
 
-const LOOK: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// How many versions one query returns; the rest follows at the next look.
-const MOST: i64 = 500;
+const MAX_VERSIONS: i64 = 500;
 
 /// Looks for installed models until the server stops.
 pub async fn watch(state: Meetings) {
@@ -25,14 +25,14 @@ pub async fn watch(state: Meetings) {
             tracing::warn!(%error, "transcripts that wait for a model could not be queried; retrying later");
         }
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
             () = stopping.cancelled() => return,
         }
     }
 }
 
 async fn once(state: &Meetings) -> Result<(), DbError> {
-    let waiting = state.db.read(move |conn| Box::pin(store::waiting(conn, MOST))).await?;
+    let waiting = state.db.read(move |conn| Box::pin(store::waiting(conn, MAX_VERSIONS))).await?;
     if waiting.is_empty() {
         return Ok(());
     }

@@ -17,7 +17,7 @@ use crate::api::idempotency;
 use crate::clients::files::Received;
 use crate::http::body_stream::announced_length;
 use crate::http::code::Code;
-use crate::http::error::{ApiError, FieldError, MOST_FAULTS};
+use crate::http::error::{ApiError, FieldError, MAX_FAULTS};
 use crate::http::fields::{Field, InvalidValue};
 use crate::http::form::{self, small, unreadable};
 use crate::http::input::{Described, Input, Raw};
@@ -53,7 +53,7 @@ impl Input for DocumentUpload {
         while let Some(part) = parts.next().await {
             form.take(&state, part.map_err(unreadable)?, &mut permit).await?;
             // A response lists no more errors than this.
-            if form.faults.len() >= MOST_FAULTS {
+            if form.faults.len() >= MAX_FAULTS {
                 return Err(ApiError::invalid(form.faults));
             }
         }

@@ -2,7 +2,7 @@
 
 use utoipa::ToSchema;
 
-use super::model::{Definition, GlossaryEntry, GlossaryName, MOST_ENTRIES, MOST_SPELLINGS, TakenNames, fold};
+use super::model::{Definition, GlossaryEntry, GlossaryName, MAX_ENTRIES, MAX_SPELLINGS, TakenNames, fold};
 use crate::http::fields::{Fields, InvalidValue, Rejected};
 use crate::http::input::Body;
 
@@ -32,7 +32,7 @@ pub struct ReplaceGlossary {
 impl ReplacedEntry {
     fn read_all(fields: &mut Fields) -> Result<Vec<Self>, Rejected> {
         let mut taken = TakenNames::default();
-        fields.objects("entries", 0..=MOST_ENTRIES, |entry| Self::read(entry, &mut taken))
+        fields.objects("entries", 0..=MAX_ENTRIES, |entry| Self::read(entry, &mut taken))
     }
 
     fn read(entry: &mut Fields, taken: &mut TakenNames) -> Result<Self, Rejected> {
@@ -43,7 +43,7 @@ impl ReplacedEntry {
         // Its own term may be a spelling: that is how a plain word gets one letter case.
         let own = term.as_ref().ok().map(|GlossaryName(term)| fold(term));
         let definition = entry.optional("definition");
-        let spellings = entry.values("spellings", MOST_SPELLINGS, |spelling: &GlossaryName| {
+        let spellings = entry.values("spellings", MAX_SPELLINGS, |spelling: &GlossaryName| {
             if own.as_ref().is_some_and(|own| *own == fold(&spelling.0)) { Ok(()) } else { taken.take(spelling) }
         });
         Ok(Self { term: term?, definition: definition?, spellings: Some(spellings?) })

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-pub use pipeline::glossary::{GlossaryEntry, MOST_ENTRIES, MOST_SPELLINGS, fold};
+pub use pipeline::glossary::{GlossaryEntry, MAX_ENTRIES, MAX_SPELLINGS, fold};
 use serde::Serialize;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
@@ -13,7 +13,7 @@ use crate::http::fields::{Field, InvalidValue, line, text};
 use crate::http::reason::Reason;
 
 /// The most characters of a name that an error message repeats.
-const MOST_OF_A_NAME: usize = 40;
+const MAX_SHOWN_NAME: usize = 40;
 /// What stands between two terms of a prompt.
 const SEPARATOR: &str = ", ";
 
@@ -86,7 +86,7 @@ impl TakenNames {
         if self.0.insert(fold(&name.0)) {
             return Ok(());
         }
-        let name = cut(&name.0, MOST_OF_A_NAME);
+        let name = cut(&name.0, MAX_SHOWN_NAME);
         Err(InvalidValue::of(Reason::Repeated, format!("“{name}” occurs before, as a term or as a spelling.")))
     }
 }

@@ -17,7 +17,7 @@ use crate::http::reason::Reason;
 use crate::reviews::feedback::model::Feedback;
 
 /// The most items that one call decides about.
-const MOST_ITEMS: usize = 200;
+const MAX_ITEMS: usize = 200;
 
 /// The signature of an approval: who signs shows once more who they are.
 #[derive(Debug, ToSchema, Body)]
@@ -223,7 +223,7 @@ pub struct UpdateItemsStatus {
 /// By hand, because all fields but the items are read and checked as a decision about one item is, even if the items are wrong.
 impl Body for UpdateItemsStatus {
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
-        let items = fields.objects("items", 1..=MOST_ITEMS, BulkItem::read);
+        let items = fields.objects("items", 1..=MAX_ITEMS, BulkItem::read);
         let decision = UpdateItemStatus::read(fields);
         let (items, decision) = (items?, decision?);
         let UpdateItemStatus { workflow_status, comment, reason_code, deferred_until, signature } = decision;

@@ -41,7 +41,7 @@ impl Field for DeferralDate {
 }
 
 /// Days for which a review may be put off.
-const LONGEST_DEFERRAL: Days = Days::new(366);
+const MAX_DEFERRAL: Days = Days::new(366);
 
 /// A decision about the status of items.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ impl StatusDecision {
     pub fn must_be_timely(&self, now: Time) -> Result<(), ApiError> {
         let Some(DeferralDate(until)) = self.deferred_until else { return Ok(()) };
         let today = now.utc().date_naive();
-        let latest = today.checked_add_days(LONGEST_DEFERRAL).unwrap_or(today);
+        let latest = today.checked_add_days(MAX_DEFERRAL).unwrap_or(today);
         if until <= today || until > latest {
             let sentence = "This must be a day after today, within a year.";
             return Err(ApiError::field("deferredUntil", Reason::InvalidValue, sentence));

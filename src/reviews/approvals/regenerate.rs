@@ -40,7 +40,7 @@ use crate::reviews::feedback::store as feedbacks;
 use crate::reviews::state::Reviews;
 
 /// The most quotes that a story is written from.
-const MOST_QUOTES: usize = 50;
+const MAX_QUOTES: usize = 50;
 
 /// A user story that was written anew, and what is different in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -187,7 +187,7 @@ fn quotes(story: &UserStory, requirements: &[ProjectItem]) -> Vec<String> {
     let sources = story.sources.iter().chain(requirements.iter().flat_map(|item| item.sources()));
     let mut quotes: Vec<String> = Vec::new();
     for source in sources {
-        if quotes.len() < MOST_QUOTES && !quotes.contains(&source.quote) {
+        if quotes.len() < MAX_QUOTES && !quotes.contains(&source.quote) {
             quotes.push(source.quote.clone());
         }
     }

@@ -1,7 +1,7 @@
 //! Baselines: a project's requirements and user stories as they stood at one moment.
 //!
 //! A baseline is a whole copy, written by one statement and never changed or deleted, except with its project. A project has
-//! at most [`MOST_BASELINES`]. Two baselines, or one and the present, are compared by the fields that people read: the times of
+//! at most [`MAX_BASELINES`]. Two baselines, or one and the present, are compared by the fields that people read: the times of
 //! changes, the engine's scores and the sources take no part.
 
 pub mod bodies;
@@ -23,7 +23,7 @@ use crate::projects::model::Project;
 use crate::reviews::state::Reviews;
 
 /// The most baselines of a project: nothing deletes one.
-pub const MOST_BASELINES: i64 = 200;
+pub const MAX_BASELINES: i64 = 200;
 
 /// A baseline of a project, as a resource.
 pub struct ProjectBaseline {

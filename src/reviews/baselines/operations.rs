@@ -9,10 +9,10 @@ use super::bodies::CreateBaseline;
 use super::comparison::compare as compared;
 use super::model::{Baseline, BaselineAuthor, BaselineComparison, BaselineCounts};
 use super::store::{self, StoredBaseline};
-use super::{MOST_BASELINES, ProjectBaseline};
+use super::{MAX_BASELINES, ProjectBaseline};
 use crate::access::principal::Caller;
 use crate::accounts;
-use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};
+use crate::analysis::large_reads::memory::{MAX_PARSED_BYTES, WorkMemory};
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::envelope::List;
@@ -25,7 +25,7 @@ use crate::reviews::state::Reviews;
 /// Takes a baseline. If the id exists already, returns that one.
 ///
 /// # Errors
-/// 409 in an archived project, or if it has [`MOST_BASELINES`]; 404 if it was deleted in the meantime.
+/// 409 in an archived project, or if it has [`MAX_BASELINES`]; 404 if it was deleted in the meantime.
 pub async fn create(
     state: &Reviews,
     caller: Caller,
@@ -44,8 +44,8 @@ pub async fn create(
             }
             projects::must_be_active(&project)?;
             let count = store::count(conn, project_id).await?;
-            if count >= MOST_BASELINES {
-                let full = format!("A project can have {MOST_BASELINES} baselines, and baselines are never deleted.");
+            if count >= MAX_BASELINES {
+                let full = format!("A project can have {MAX_BASELINES} baselines, and baselines are never deleted.");
                 return Err(ApiError::with_message(Code::BASELINE_LIMIT_REACHED, full));
             }
             let baseline = StoredBaseline {
@@ -118,7 +118,7 @@ pub async fn compare(
         })
     });
     let bytes = sizes.await.map_err(ApiError::from)?;
-    if bytes > MOST_PARSED_BYTES {
+    if bytes > MAX_PARSED_BYTES {
         return Err(ApiError::of(Code::RESULTS_TOO_LARGE));
     }
     let memory = WorkMemory::soon(state.large_reads.memory.for_parsed(project_id, bytes)).await?;

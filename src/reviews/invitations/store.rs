@@ -19,7 +19,7 @@ use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
-use crate::meetings::invitations::model::LONGEST;
+use crate::meetings::invitations::model::MAX_VALIDITY;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = review_invitations)]
@@ -318,5 +318,5 @@ pub const RETENTION: [Retention; 2] = [
         at: "lapses_at",
         period: Duration::from_secs(30 * 24 * 60 * 60),
     },
-    Retention { table: "former_review_tokens", key: "token_hash", at: "replaced_at", period: LONGEST },
+    Retention { table: "former_review_tokens", key: "token_hash", at: "replaced_at", period: MAX_VALIDITY },
 ];

@@ -7,9 +7,9 @@
 use unicode_normalization::char::decompose_compatible;
 
 /// Longer words are cut: nobody types them.
-const LONGEST: usize = 64;
+const MAX_WORD_LENGTH: usize = 64;
 /// Characters that stand for many letters make no longer words than this: PostgreSQL refuses those of 2,047 bytes.
-const LONGEST_BYTES: usize = 1_024;
+const MAX_WORD_BYTES: usize = 1_024;
 /// The Arabic article, with what is written together with it.
 const ARTICLES: [&str; 6] = ["وال", "فال", "بال", "كال", "ال", "لل"];
 /// So many letters have to remain of a word whose article is taken off.
@@ -48,7 +48,7 @@ pub fn words(text: &str) -> Vec<FoldedWord> {
         let start = FoldedWord { text: String::new(), start: at, end: at };
         let (word, length) = open.get_or_insert((start, 0));
         word.end = at + 1;
-        if *length < LONGEST && word.text.len() + letters.len() <= LONGEST_BYTES {
+        if *length < MAX_WORD_LENGTH && word.text.len() + letters.len() <= MAX_WORD_BYTES {
             word.text.push_str(&letters);
             *length += 1;
         }

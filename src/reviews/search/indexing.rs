@@ -25,7 +25,7 @@ use crate::db::{Db, DbError};
 use crate::reviews::state::Reviews;
 
 /// The pause after which is looked for changes: no search waits longer for what is new, once all before is indexed.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How many notes of a project are read for a turn.
 const NOTES: i64 = 200;
 /// How many passages are compared and written in a turn, but for the end of the part that is under way.
@@ -46,7 +46,7 @@ pub async fn watch(state: Reviews) {
             Err(error) => tracing::warn!(%error, "what changed could not be indexed for search; retrying later"),
         }
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
             () = stopping.cancelled() => return,
         }
     }

@@ -24,7 +24,7 @@ use crate::meetings::transcripts::making::is_consented;
 use crate::reviews::state::Reviews;
 
 /// How many more hits are read than asked for, so that some may turn out to be withheld.
-const SPARE: usize = 50;
+const SPARE_HITS: usize = 50;
 
 /// Finds the passages of a project in which all words of the query occur, best first. Of the last word the beginning
 /// is enough, and a word that the project does not have stands for those that are written nearly the same.
@@ -48,7 +48,7 @@ pub async fn search(
         terms: terms.clone(),
         code: query.words.to_uppercase(),
         kinds: query.kinds,
-        limit: i64::try_from(limit + SPARE).unwrap_or(i64::MAX),
+        limit: i64::try_from(limit + SPARE_HITS).unwrap_or(i64::MAX),
     };
     let held = call.clone();
     let found = state.db.read(move |conn| {

@@ -16,7 +16,7 @@ use crate::analysis::large_reads::flights::Flights;
 /// than its own room.
 const USUALLY: usize = 32;
 /// How large all of them are together, in bytes of the results that they were built from: the largest one, and others.
-const MOST_BYTES: u64 = 96 * 1024 * 1024;
+const MAX_BYTES: u64 = 96 * 1024 * 1024;
 /// How many are built at once.
 const AT_ONCE: usize = 2;
 
@@ -47,7 +47,7 @@ pub struct ReviewContents {
 
 impl Default for ReviewContents {
     fn default() -> Self {
-        let built = Cache::with_weighter(USUALLY, MOST_BYTES, ByBytes);
+        let built = Cache::with_weighter(USUALLY, MAX_BYTES, ByBytes);
         Self { built, building: Arc::new(Semaphore::new(AT_ONCE)), under_way: Flights::default() }
     }
 }
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::analysis::dashboard::model::ResultsDashboard;
-    use crate::analysis::large_reads::memory::MOST_PARSED_BYTES;
+    use crate::analysis::large_reads::memory::MAX_PARSED_BYTES;
 
     #[test]
     fn the_largest_dashboard_is_kept_beside_small_ones() {
@@ -81,7 +81,7 @@ mod tests {
         for number in 0..20 {
             contents.keep(format!("small {number}"), built(10_000));
         }
-        contents.keep("largest".to_owned(), built(MOST_PARSED_BYTES));
+        contents.keep("largest".to_owned(), built(MAX_PARSED_BYTES));
         assert!(contents.get("largest").is_some());
         contents.keep("one more".to_owned(), built(10_000));
         assert!(contents.get("one more").is_some());

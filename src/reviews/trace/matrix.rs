@@ -51,12 +51,12 @@ impl StoryBody {
 }
 
 /// How many stories all rows and the orphans may have together.
-pub const MOST_COVERED: usize = 200_000;
+pub const MAX_COVERED: usize = 200_000;
 
 /// Why there is no matrix.
 #[derive(Debug)]
 pub enum Untraced {
-    /// Its rows have more than [`MOST_COVERED`] stories.
+    /// Its rows have more than [`MAX_COVERED`] stories.
     TooLarge,
     /// A stored item can't be read, or parsed.
     Broken(serde_json::Error),
@@ -79,7 +79,7 @@ pub fn matrix(
 ) -> Result<TraceMatrix, Untraced> {
     let stories = stories.map(|body| serde_json::from_slice(&body.map_err(serde_json::Error::io)?));
     let stories = stories.collect::<serde_json::Result<Vec<StoryBody>>>()?;
-    if stories.iter().map(|story| story.requirement_ids.len().max(1)).sum::<usize>() > MOST_COVERED {
+    if stories.iter().map(|story| story.requirement_ids.len().max(1)).sum::<usize>() > MAX_COVERED {
         return Err(Untraced::TooLarge);
     }
     let mut covering: HashMap<Uuid, Vec<&StoryBody>> = HashMap::new();
@@ -173,7 +173,7 @@ mod tests {
         let stories = |count: usize| -> Vec<String> {
             (0..count).map(|number| story(1000 + number as u128, &ids, "APPROVED", 1, None)).collect()
         };
-        let (few, many) = (stories(100), stories(MOST_COVERED / 200 + 1));
+        let (few, many) = (stories(100), stories(MAX_COVERED / 200 + 1));
         assert_eq!(matrix(bodies(&requirements), bodies(&few), false).unwrap().rows[0].user_stories.len(), 100);
         assert!(matches!(matrix(bodies(&requirements), bodies(&many), false), Err(Untraced::TooLarge)));
     }

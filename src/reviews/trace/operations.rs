@@ -7,11 +7,11 @@ use actors::ids::{self, Id};
 use pipeline::result::ItemKind;
 use tokio::task::spawn_blocking;
 
-use super::matrix::{MOST_COVERED, Untraced, matrix};
+use super::matrix::{MAX_COVERED, Untraced, matrix};
 use super::model::TraceMatrix;
 use crate::analysis::items::spooled::SpooledItems;
 use crate::analysis::items::spooling::all_items;
-use crate::analysis::large_reads::memory::{MOST_PARSED_BYTES, WorkMemory};
+use crate::analysis::large_reads::memory::{MAX_PARSED_BYTES, WorkMemory};
 use crate::analysis::large_reads::{SharedAnswer, answered};
 use crate::http::answer::SpooledAnswer;
 use crate::http::code::Code;
@@ -51,12 +51,12 @@ async fn make(
     let items = all_items(&state.db, project_id, state.large_reads.spool(project_id)).await.map_err(ApiError::from)?;
     let bytes = |kind| items.iter().filter(|(_, item)| item.kind == kind).map(|(_, item)| item.bytes).sum::<usize>();
     let (requirements, stories) = (bytes(ItemKind::Requirement), bytes(ItemKind::UserStory));
-    if requirements > MOST_PARSED_BYTES {
+    if requirements > MAX_PARSED_BYTES {
         return Err(ApiError::of(Code::RESULTS_TOO_LARGE));
     }
     // Of a story little is kept, though once for each requirement that it covers.
     let kept = stories / LINK_BYTES * KEPT_OF_STORY_BYTES;
-    let kept = kept.min(MOST_COVERED * KEPT_OF_STORY_BYTES).saturating_add(requirements.saturating_mul(COPIES));
+    let kept = kept.min(MAX_COVERED * KEPT_OF_STORY_BYTES).saturating_add(requirements.saturating_mul(COPIES));
     let memory = WorkMemory::soon(state.large_reads.memory.reserve(project_id, kept)).await?;
     let mut spool = state.large_reads.spool(project_id);
     let made = spawn_blocking(move || {

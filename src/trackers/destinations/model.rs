@@ -11,7 +11,7 @@ use crate::clients::trackers::model::{AllowedValue, IssueField, IssueFieldKind, 
 use crate::http::fields::{Field, InvalidValue};
 
 /// The most fields with a default.
-const MOST_DEFAULTS: usize = 50;
+const MAX_DEFAULTS: usize = 50;
 
 /// Where exported stories go.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -105,9 +105,9 @@ pub struct FieldDefaults(pub BTreeMap<String, Value>);
 impl Field for FieldDefaults {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let Value::Object(values) = value else { return Err(InvalidValue::value("This must be an object.")) };
-        if values.len() > MOST_DEFAULTS || values.keys().any(|name| name.is_empty() || name.len() > 200) {
+        if values.len() > MAX_DEFAULTS || values.keys().any(|name| name.is_empty() || name.len() > 200) {
             return Err(InvalidValue::value(format!(
-                "This must have at most {MOST_DEFAULTS} fields, named by their ids."
+                "This must have at most {MAX_DEFAULTS} fields, named by their ids."
             )));
         }
         Ok(Self(values.iter().map(|(name, value)| (name.clone(), value.clone())).collect()))

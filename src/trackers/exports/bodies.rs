@@ -3,7 +3,7 @@
 use actors::ids::Id;
 use utoipa::ToSchema;
 
-use super::MOST_STORIES;
+use super::MAX_STORIES;
 use super::model::TrackerExport;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::Body;
@@ -30,7 +30,7 @@ pub struct ExportApprovedUserStories {
 impl Body for ExportApprovedUserStories {
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let has_ids = fields.has("userStoryIds");
-        let user_story_ids = fields.values("userStoryIds", MOST_STORIES, |_| Ok(()));
+        let user_story_ids = fields.values("userStoryIds", MAX_STORIES, |_| Ok(()));
         let retry_of = fields.optional("retryOf");
         let dry_run = fields.optional("dryRun");
         let recreate_missing = fields.optional("recreateMissing");

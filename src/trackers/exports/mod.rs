@@ -35,7 +35,7 @@ use crate::projects::model::Project;
 use crate::trackers::state::Trackers;
 
 /// The most stories of one export.
-pub const MOST_STORIES: usize = 5000;
+pub const MAX_STORIES: usize = 5000;
 
 impl Resource for StoredTrackerExport {
     type State = Trackers;

@@ -5,7 +5,7 @@ use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use uuid::Uuid;
 
-use super::MOST_STORIES;
+use super::MAX_STORIES;
 use super::events::progress_event;
 use super::exporting::ExportStories;
 use super::model::{ExportOptions, TrackerExport, TrackerExportStatus};
@@ -165,8 +165,8 @@ async fn chosen(
     if stories.is_empty() {
         return Err(ApiError::of(Code::NOTHING_TO_EXPORT));
     }
-    if stories.len() > MOST_STORIES {
-        let why = format!("An export has at most {MOST_STORIES} stories; these are {}. Name some.", stories.len());
+    if stories.len() > MAX_STORIES {
+        let why = format!("An export has at most {MAX_STORIES} stories; these are {}. Name some.", stories.len());
         return Err(ApiError::invalid_request(Reason::TooLong, why));
     }
     Ok(stories)

@@ -22,7 +22,7 @@ use crate::trackers::state::Trackers;
 /// How many projects are looked after before the next look at which are due.
 const AT_ONCE: i64 = 20;
 /// The longest pause between two looks at which projects are due.
-const LOOK: Duration = Duration::from_secs(60);
+const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Looks after the issues of all connected projects until the server stops, each once per `trackers.poll_seconds`.
 pub async fn watch(state: Trackers) {
@@ -30,7 +30,7 @@ pub async fn watch(state: Trackers) {
     let period = Duration::from_secs(state.config.trackers.poll_seconds);
     loop {
         tokio::select! {
-            () = tokio::time::sleep(period.min(LOOK)) => {}
+            () = tokio::time::sleep(period.min(CHECK_INTERVAL)) => {}
             () = stopping.cancelled() => return,
         }
         let now = state.now();

@@ -239,7 +239,7 @@ pub enum RecordingWait {
 sql_text! { RecordingWait }
 
 /// The most chunks of a recording: 12 hours in chunks of two thirds of a second.
-pub const MOST_CHUNKS: u32 = 65_536;
+pub const MAX_CHUNKS: u32 = 65_536;
 
 /// The data of a new recording.
 #[derive(Debug, Clone, PartialEq, Eq)]

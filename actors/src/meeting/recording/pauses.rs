@@ -6,7 +6,7 @@ use super::{ChunkSpan, Lacking};
 use crate::time::Time;
 
 /// The most pauses that are told apart; beyond that the time between two of them counts as paused too.
-const MOST_PAUSES: usize = 500;
+const MAX_PAUSES: usize = 500;
 
 /// A time at which a recording was paused; `to` is `None` while it is, and if it was when the recording was stopped: what
 /// a client still records then is refused like all of the pause.
@@ -42,7 +42,7 @@ impl Pauses {
 
     fn begin(&mut self, now: Time) {
         let all = Arc::make_mut(&mut self.all);
-        let is_full = all.len() >= MOST_PAUSES;
+        let is_full = all.len() >= MAX_PAUSES;
         match all.last_mut() {
             Some(last) if is_full => last.to = None,
             last => {

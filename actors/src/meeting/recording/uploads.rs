@@ -8,7 +8,7 @@ use super::super::event::Event;
 use super::super::state::{ConsentPolicy, Meeting, MeetingStatus};
 use super::decide::happened;
 use super::{
-    Attestation, Chunk, MOST_CHUNKS, Pauses, ReceivedChunks, Recording, RecordingBasis, RecordingDraft, RecordingEvent,
+    Attestation, Chunk, MAX_CHUNKS, Pauses, ReceivedChunks, Recording, RecordingBasis, RecordingDraft, RecordingEvent,
     RecordingLimits, RecordingRefusal, Stage, TranscriptStatus, UploadMode,
 };
 use crate::ids::{self, Id, User};
@@ -122,7 +122,7 @@ impl Meeting {
             Stage::Active | Stage::Stopped { .. } | Stage::Failed { repairable: true, .. } => {}
             _ => return Err(RecordingRefusal::InvalidState { status: recording.status() }.into()),
         }
-        let last = recording.last_chunk().unwrap_or(MOST_CHUNKS - 1);
+        let last = recording.last_chunk().unwrap_or(MAX_CHUNKS - 1);
         if chunk.index > last {
             return Err(RecordingRefusal::BehindTheLast { last }.into());
         }
@@ -211,7 +211,7 @@ impl Meeting {
         limits: &RecordingLimits,
         now: Time,
     ) -> Result<Change<Self>, Refusal> {
-        if recording.received.bytes.saturating_add(chunk.bytes) > limits.bytes || chunk.index >= MOST_CHUNKS {
+        if recording.received.bytes.saturating_add(chunk.bytes) > limits.bytes || chunk.index >= MAX_CHUNKS {
             return Err(RecordingRefusal::TooLarge.into());
         }
         let mut next = recording.clone();

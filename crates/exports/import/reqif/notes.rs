@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::import::notes::{MOST_NOTES, NoteList};
+use crate::import::notes::{MAX_NOTES, NoteList};
 
 #[derive(Default)]
 pub(super) struct ImportNotes {
@@ -21,7 +21,7 @@ impl ImportNotes {
             *count += 1;
             return;
         }
-        if self.notes.len() >= MOST_NOTES {
+        if self.notes.len() >= MAX_NOTES {
             self.more += 1;
             return;
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::bounds::{BoundedArchive, MAX_PARTS, MAX_SHARED_TEXTS, MAX_UNPACKED_BYTES, UpperBound};
-use super::super::fault::{ImportFault, LONGEST_PLACE, cut};
+use super::super::fault::{ImportFault, MAX_PLACE_LENGTH, cut};
 use super::super::xml::XmlToken;
 use super::tokens::PartTokens;
 
@@ -67,7 +67,7 @@ impl<'a> WorkbookReader<'a> {
         mut visit: impl FnMut(SheetRow) -> Result<(), ImportFault>,
     ) -> Result<(), ImportFault> {
         let Some((sheet, path)) = self.sheets.get(position).cloned() else { return Ok(()) };
-        let sheet = cut(&sheet, LONGEST_PLACE).into_owned();
+        let sheet = cut(&sheet, MAX_PLACE_LENGTH).into_owned();
         let sheet = sheet.as_str();
         let missing = || ImportFault::at(sheet, "The workbook names this sheet, but does not have it.");
         let part = self.archive.read(&path)?.ok_or_else(missing)?;

@@ -8,14 +8,14 @@ use super::super::{FindingKind, Judgement};
 use super::schema::{CONFIDENCES, KINDS};
 
 /// The largest answer that is looked at, in bytes.
-const LONGEST_ANSWER: usize = 256 * 1024;
+const MAX_ANSWER_LENGTH: usize = 256 * 1024;
 /// The deepest nesting of an answer.
 const DEEPEST: usize = 16;
 /// The most elements of an answer that are looked at.
-const MOST_ELEMENTS: usize = 60;
+const MAX_ELEMENTS: usize = 60;
 /// Characters of a quote and of a statement.
-const LONGEST_QUOTE: usize = 2_000;
-const LONGEST_STATEMENT: usize = 2_000;
+const MAX_QUOTE_LENGTH: usize = 2_000;
+const MAX_STATEMENT_LENGTH: usize = 2_000;
 
 /// An item as a model proposes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ pub fn items(text: &str) -> Option<Elements<Proposed>> {
 
 /// Returns the quotes of an answer by their numbers.
 pub fn quotes(text: &str) -> Option<Elements<(usize, String)>> {
-    elements(text, "quotes", |element| Some((number(element)?, bounded(element, "quote", LONGEST_QUOTE)?)))
+    elements(text, "quotes", |element| Some((number(element)?, bounded(element, "quote", MAX_QUOTE_LENGTH)?)))
 }
 
 /// Whether the quote with a number supports its statement, and says the opposite of it.
@@ -85,8 +85,8 @@ fn item(element: &Value) -> Option<Proposed> {
     let confidence = CONFIDENCES.iter().find(|(known, _)| sure.as_deref() == Some(*known));
     Some(Proposed {
         kind,
-        quote: bounded(element, "quote", LONGEST_QUOTE)?,
-        statement: bounded(element, "statement", LONGEST_STATEMENT)?,
+        quote: bounded(element, "quote", MAX_QUOTE_LENGTH)?,
+        statement: bounded(element, "statement", MAX_STATEMENT_LENGTH)?,
         judged,
         confidence: confidence.map_or(0.5, |(_, value)| *value),
     })
@@ -106,14 +106,14 @@ fn number(element: &Value) -> Option<usize> {
 fn elements<T>(text: &str, list: &str, read: impl Fn(&Value) -> Option<T>) -> Option<Elements<T>> {
     let (object, is_cut) = object(text)?;
     let all = object.get(list)?.as_array()?;
-    let elements: Vec<T> = all.iter().take(MOST_ELEMENTS).filter_map(read).collect();
+    let elements: Vec<T> = all.iter().take(MAX_ELEMENTS).filter_map(read).collect();
     let invalid = all.len() - elements.len();
     Some(Elements { elements, invalid, is_cut })
 }
 
 /// Returns the first JSON object of a text, and whether it had to be completed.
 fn object(text: &str) -> Option<(Value, bool)> {
-    if text.len() > LONGEST_ANSWER {
+    if text.len() > MAX_ANSWER_LENGTH {
         return None;
     }
     // What a model thinks aloud may hold braces.
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn what_is_in_no_valid_form_is_counted_and_left_out() {
-        let long = "x".repeat(LONGEST_QUOTE + 1);
+        let long = "x".repeat(MAX_QUOTE_LENGTH + 1);
         let text = format!(
             r#"{{"items": [{ITEM}, {{"kind": "ORDER", "quote": "a", "statement": "b"}}, 7, {{"kind": "RISK"}},
                {{"kind": "RISK", "quote": "{long}", "statement": "b"}}, {{"kind": "risk", "quote": "a", "statement": "b", "type": "EVIL"}}]}}"#

@@ -13,8 +13,8 @@ use super::super::index::BlockContext;
 const BEFORE: usize = 600;
 const BEHIND: usize = 300;
 /// Characters of the headings above a chunk, and of a speaker's name.
-const LONGEST_PATH: usize = 300;
-const LONGEST_NAME: usize = 60;
+const MAX_PATH_LENGTH: usize = 300;
+const MAX_NAME_LENGTH: usize = 60;
 /// A heading ends a chunk that is at least this full, in percent.
 const FULL_ENOUGH: usize = 60;
 
@@ -79,7 +79,7 @@ fn end_of_chunk(lines: &[Line], from: usize, most: usize) -> usize {
 fn before(corpus: &Corpus, lines: &[Line], from: usize) -> String {
     let Some(first) = lines.get(from) else { return String::new() };
     let section = corpus.section(first.first).filter(|path| !is_addressed(&plain(path)));
-    let section = section.map(|path| format!("# {}", sent(&path, LONGEST_PATH))).unwrap_or_default();
+    let section = section.map(|path| format!("# {}", sent(&path, MAX_PATH_LENGTH))).unwrap_or_default();
     let near = lines.get(..from).unwrap_or_default().iter().rev().take_while(|line| line.slot == first.slot);
     let mut texts: Vec<&str> = within(near.map(|line| line.text.as_str()), BEFORE);
     texts.reverse();
@@ -144,7 +144,7 @@ fn opening(corpus: &Corpus, at: usize, sentence: &PreparedSentence) -> String {
         BlockContext::Speech => corpus
             .speaker(at)
             .filter(|name| !is_addressed(&plain(name)))
-            .map(|name| format!("{}: ", sent(name, LONGEST_NAME)))
+            .map(|name| format!("{}: ", sent(name, MAX_NAME_LENGTH)))
             .unwrap_or_default(),
         _ => String::new(),
     }

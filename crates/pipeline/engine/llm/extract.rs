@@ -24,7 +24,7 @@ use super::{Llm, answer, prompts, schema};
 /// Questions that are handed over together. If none of them is answered, no more are asked.
 const TOGETHER: usize = 8;
 /// Characters of an item in the source's own words.
-const LONGEST_OWN_WORDS: usize = 600;
+const MAX_OWN_WORDS_LENGTH: usize = 600;
 /// How much less sure an item is whose quote was found but for a few words, or that no verdict confirms.
 const DOUBT: f64 = 0.85;
 
@@ -298,7 +298,7 @@ fn candidate(
         located.also.push(lead);
         own_also.push(lead);
     }
-    let own_words: String = own_words.chars().take(LONGEST_OWN_WORDS).collect();
+    let own_words: String = own_words.chars().take(MAX_OWN_WORDS_LENGTH).collect();
     let is_own = |statement: &String| [own_words.as_str(), bare.as_str()].contains(&statement.as_str());
     let statement = reliable(&item.statement, &quoted).filter(|statement| !is_own(statement));
     let Proposed { kind, judged, confidence, .. } = item;

@@ -19,10 +19,10 @@ pub struct Claim {
 }
 
 /// Characters of a quote or a statement in a question.
-const LONGEST_CITED: usize = 600;
+const MAX_CITED_LENGTH: usize = 600;
 
 /// Characters of the glossary in a question.
-const LONGEST_GLOSSARY: usize = 4_000;
+const MAX_GLOSSARY_LENGTH: usize = 4_000;
 
 /// The instructions of the first question.
 pub const FIND: &str = "You read one part of a document or of a conversation, and list what it states for a software project.\n\
@@ -78,7 +78,7 @@ pub fn find(with_terms: bool) -> Cow<'static, str> {
 /// left out, and so are those that address a machine.
 pub fn glossary(terms: &ProjectTerms, chunk: &SourceChunk) -> Option<String> {
     let mut lines = String::new();
-    let mut left = LONGEST_GLOSSARY;
+    let mut left = MAX_GLOSSARY_LENGTH;
     for GlossaryEntry { term, definition, spellings } in terms.used_in(&[&chunk.before, &chunk.text, &chunk.behind]) {
         let mut line = term.clone();
         if !spellings.is_empty() {
@@ -114,13 +114,13 @@ pub fn part(chunk: &SourceChunk, glossary: Option<&str>, is_repeated: bool) -> S
 
 /// Returns the material of the second question about quotes.
 pub fn quotes_again(chunk: &SourceChunk, quotes: &[&str]) -> String {
-    let numbered = numbered(quotes.iter().map(|quote| sent(quote, LONGEST_CITED)));
+    let numbered = numbered(quotes.iter().map(|quote| sent(quote, MAX_CITED_LENGTH)));
     format!("{}\n{}", blocks(chunk), block("YOUR QUOTES", &numbered))
 }
 
 /// Returns the material of the question whether quotes support statements.
 pub fn claims(claims: &[Claim]) -> String {
-    let cited = |text: &str| sent(text, LONGEST_CITED);
+    let cited = |text: &str| sent(text, MAX_CITED_LENGTH);
     let each =
         claims.iter().map(|claim| format!("quote: {}\nstatement: {}", cited(&claim.quote), cited(&claim.statement)));
     block("PAIRS", &numbered(each))

@@ -6,7 +6,7 @@ use super::chunks::SourceChunk;
 use super::statement::{has_negation, same_figures};
 
 /// The most sentences of a quote. A longer one shows nothing in particular.
-const MOST_SENTENCES: usize = 5;
+const MAX_SENTENCES: usize = 5;
 /// The fewest words of a quote. In languages without spaces it has to have so many characters instead.
 const FEWEST_WORDS: usize = 3;
 const FEWEST_CHARACTERS: usize = 8;
@@ -142,7 +142,7 @@ fn shares(found: &[(String, usize)]) -> Vec<(usize, usize)> {
 }
 
 fn located(shares: Vec<(usize, usize)>, tier: Tier) -> Option<Located> {
-    if shares.len() > MOST_SENTENCES {
+    if shares.len() > MAX_SENTENCES {
         return None;
     }
     // Of equal shares the first.

@@ -13,7 +13,7 @@ use crate::db::tests::{GROUND, on_both, rows_in, run};
 use crate::db::{Db, DbError, RunQueryDsl};
 
 /// As many as a run may have items.
-const MOST: i64 = 20_000;
+const MAX_ITEMS: i64 = 20_000;
 
 /// How many rows are planted at once.
 const PORTION: i64 = 2_500;
@@ -21,7 +21,7 @@ const PORTION: i64 = 2_500;
 /// Inserts so many proposals of the only run, with texts of two kilobytes.
 async fn plant(db: &Db, status: &str) {
     let text = "x".repeat(2_000);
-    for _ in 0..MOST / PORTION {
+    for _ in 0..MAX_ITEMS / PORTION {
         let rows = format!(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {PORTION}) \
              INSERT INTO proposals (id, project_id, run_id, item_id, target_type, kind, status, text_key, content_key, created_at) \
@@ -56,7 +56,7 @@ async fn the_most_proposals_of_a_run_are_published_and_supersede_as_many_within_
         db.write(move |conn| Box::pin(publish(conn, project_id, run_id))).await.unwrap();
         println!("published in {:?}", began.elapsed());
         for status in ["OPEN", "SUPERSEDED"] {
-            assert_eq!(rows_in(&db, &format!("proposals WHERE status = '{status}'")).await, MOST, "{status}");
+            assert_eq!(rows_in(&db, &format!("proposals WHERE status = '{status}'")).await, MAX_ITEMS, "{status}");
         }
         assert_eq!(rows_in(&db, "run_supersedes").await, 0);
     })
@@ -71,9 +71,9 @@ async fn drafts_are_forgotten_page_by_page_and_what_is_open_stays() {
         while db.write(move |conn| Box::pin(forget_page(conn, run_id, PAGE))).await.unwrap() > 0 {
             pages += 1;
         }
-        assert_eq!(pages, MOST / PAGE);
-        assert_eq!(rows_in(&db, "proposals WHERE status = 'OPEN'").await, MOST);
-        assert_eq!(rows_in(&db, "proposal_texts").await, MOST);
+        assert_eq!(pages, MAX_ITEMS / PAGE);
+        assert_eq!(rows_in(&db, "proposals WHERE status = 'OPEN'").await, MAX_ITEMS);
+        assert_eq!(rows_in(&db, "proposal_texts").await, MAX_ITEMS);
         assert_eq!(rows_in(&db, "run_supersedes").await, 0);
     })
     .await;

@@ -19,7 +19,7 @@ pub enum Password {
 }
 
 /// Maximum length of the input, in bytes; longer than any typed password.
-const MOST_BYTES: u64 = 8 * 1024;
+const MAX_BYTES: u64 = 8 * 1024;
 /// Letters and digits of generated passwords, without those that are easily confused.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
@@ -31,7 +31,7 @@ impl PromptedPassword {
             return generate().map(Password::Generated);
         }
         let mut text = String::new();
-        let read = std::io::stdin().lock().take(MOST_BYTES).read_to_string(&mut text);
+        let read = std::io::stdin().lock().take(MAX_BYTES).read_to_string(&mut text);
         read.map_err(|error| format!("No password could be read from standard input: {error}."))?;
         let line = text.strip_suffix('\n').unwrap_or(&text);
         let line = line.strip_suffix('\r').unwrap_or(line);

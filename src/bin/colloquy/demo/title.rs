@@ -7,7 +7,7 @@ use api_client::sources::SampleFile;
 /// What the samples are about.
 const SAMPLES: &str = "Lantern: booking for Tarnwick Vale Hospitals";
 /// The longest title of one document, in characters; the server takes longer ones.
-const LONGEST: usize = 80;
+const MAX_LENGTH: usize = 80;
 /// The beginning of a file in which a heading is looked for.
 const BEGINNING: usize = 4096;
 
@@ -32,7 +32,7 @@ fn of_file(file: &SampleFile) -> String {
     let heading = if is_markdown { heading(&file.content) } else { None };
     let name = || path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().replace(['-', '_'], " ");
     let title = heading.unwrap_or_else(name);
-    let plain: String = title.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).take(LONGEST).collect();
+    let plain: String = title.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).take(MAX_LENGTH).collect();
     let mut plain = plain.trim().chars();
     let first = plain.next().map(char::to_uppercase);
     first.map_or_else(|| file.name.clone(), |first| first.chain(plain).collect())

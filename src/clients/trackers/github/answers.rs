@@ -12,7 +12,7 @@ use crate::clients::trackers::{IssueRefusal, TrackerError};
 /// The pause after a secondary limit that names none, as GitHub documents it.
 const SECONDARY_PAUSE: Duration = Duration::from_secs(60);
 /// The longest pause that is waited for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+const MAX_PAUSE: Duration = Duration::from_secs(3600);
 const TOO_QUICK: &str = "was submitted too quickly";
 /// The most faults of a request that are passed on.
 const FAULTS: usize = 10;
@@ -84,7 +84,7 @@ fn limit(answer: &TrackerAnswer) -> Option<Duration> {
         return Some(answer.pause());
     }
     if answer.header("x-ratelimit-remaining").is_some_and(|left| left.trim() == "0") {
-        return Some(until_reset(answer).unwrap_or(SECONDARY_PAUSE).min(LONGEST_PAUSE));
+        return Some(until_reset(answer).unwrap_or(SECONDARY_PAUSE).min(MAX_PAUSE));
     }
     let message = message(answer).message.to_lowercase();
     let is_limit = message.contains("rate limit") || message.contains("abuse detection") || answer.status == 429;

@@ -9,8 +9,8 @@ use actors::time::Time;
 use uuid::Uuid;
 
 use super::super::model::{
-    Delivery, Invitation, InvitationStatus, Invitee, InviteeType, LONGEST, MeetingInvitation, Message, State, expiry,
-    may_be,
+    Delivery, Invitation, InvitationStatus, Invitee, InviteeType, MAX_VALIDITY, MeetingInvitation, Message, State,
+    expiry, may_be,
 };
 use super::super::store;
 use super::sending::Sender;
@@ -61,7 +61,7 @@ pub async fn invite(
     request: RequestId,
 ) -> Result<Vec<MeetingInvitation>, ApiError> {
     let now = state.now();
-    if input.expires_at.is_some_and(|at| at <= now || at > now + LONGEST) {
+    if input.expires_at.is_some_and(|at| at <= now || at > now + MAX_VALIDITY) {
         let sentence = "This must be a time in the next 90 days.";
         return Err(ApiError::field("expiresAt", Reason::InvalidValue, sentence));
     }

@@ -30,7 +30,7 @@ use crate::http::envelope::List;
 use crate::http::error::{ApiError, FieldError};
 use crate::http::list::Listing;
 use crate::http::reason::Reason;
-use crate::meetings::invitations::model::{LONGEST, Message};
+use crate::meetings::invitations::model::{MAX_VALIDITY, Message};
 use crate::projects;
 use crate::projects::people::operations as people;
 use crate::quotas::model::CountedKind;
@@ -111,7 +111,7 @@ pub async fn create(
     request: RequestId,
 ) -> Result<Vec<ProjectReviewInvitation>, ApiError> {
     let now = state.now();
-    if input.expires_at.is_some_and(|at| at <= now || at > now + LONGEST) {
+    if input.expires_at.is_some_and(|at| at <= now || at > now + MAX_VALIDITY) {
         let sentence = "This must be a time in the next 90 days.";
         return Err(ApiError::field("expiresAt", Reason::InvalidValue, sentence));
     }

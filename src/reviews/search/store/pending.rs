@@ -12,7 +12,7 @@ use crate::db::{Columns, Conn, DbError, RunQueryDsl, many};
 
 /// The pause after the first failure. It is four times as long after each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
-const LONGEST_PAUSE: Duration = Duration::from_secs(6 * 3600);
+const MAX_PAUSE: Duration = Duration::from_secs(6 * 3600);
 /// How many of those that are due are noted at once.
 const RETRIES: i64 = 100;
 
@@ -109,7 +109,7 @@ pub async fn put_off(conn: &mut Conn, failed: FailedSource) -> Result<(i64, Dura
 
 fn pause(failures: i64) -> Duration {
     let times = u32::try_from(failures - 1).ok().and_then(|more| 4_u32.checked_pow(more));
-    times.and_then(|times| FIRST_PAUSE.checked_mul(times)).map_or(LONGEST_PAUSE, |pause| pause.min(LONGEST_PAUSE))
+    times.and_then(|times| FIRST_PAUSE.checked_mul(times)).map_or(MAX_PAUSE, |pause| pause.min(MAX_PAUSE))
 }
 
 /// Notes those again that failed and are due.
@@ -136,12 +136,12 @@ pub async fn note_due(conn: &mut Conn, now: Time) -> Result<(), DbError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST_PAUSE, pause};
+    use super::{MAX_PAUSE, pause};
 
     #[test]
     fn each_failure_makes_the_pause_longer_up_to_some_hours() {
         let pauses: Vec<u64> = (1..=8).map(|failures| pause(failures).as_secs()).collect();
         assert_eq!(pauses, [5, 20, 80, 320, 1_280, 5_120, 20_480, 21_600]);
-        assert_eq!(pause(i64::MAX), LONGEST_PAUSE);
+        assert_eq!(pause(i64::MAX), MAX_PAUSE);
     }
 }
