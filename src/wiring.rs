@@ -108,8 +108,8 @@ async fn build(config: Config) -> Result<Built, String> {
     let arbiters = Arbiters::start(2).map_err(|error| format!("the actors' threads can't be started: {error}"))?;
     let ground = Foundation { config, url, db, clock, tasks, arbiters: arbiters.clone() };
     let states = states::make(ground).await?;
-    states.suffice(&routes::public())?;
-    states.suffice(&routes::internal())?;
+    states.check_mounted(&routes::public())?;
+    states.check_mounted(&routes::internal())?;
     background::begin(&states, &data)?;
     Ok(Built { states, lease, arbiters, background, sockets })
 }

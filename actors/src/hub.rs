@@ -325,7 +325,7 @@ impl Channel {
     }
 
     /// Starts at the first held event if no subscriber has set a starting offset.
-    fn settle(&mut self, limits: &HubLimits) {
+    fn set_first_offset(&mut self, limits: &HubLimits) {
         if self.released.is_none()
             && let Some(first) = self.held.keys().next()
         {
@@ -355,7 +355,7 @@ async fn fill(hub: Weak<HubInner>, topic: Topic) {
         let after = {
             let mut channels = hub.channels();
             let Some(channel) = channels.get_mut(&topic) else { return };
-            channel.settle(&limits);
+            channel.set_first_offset(&limits);
             if !channel.wants_filling() {
                 channel.filling = false;
                 return;

@@ -124,7 +124,7 @@ pub trait Journal<L: Live>: Send + Sync + 'static {
     ///
     /// # Errors
     /// The outcome can't be determined yet.
-    async fn settle(&self, key: L::Key) -> Result<(), StoreUnavailable>;
+    async fn wait_for_outcomes(&self, key: L::Key) -> Result<(), StoreUnavailable>;
 
     /// Returns the keys of all entities that must be awake ([`Live::stays_awake`]).
     ///

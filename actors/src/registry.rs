@@ -327,11 +327,11 @@ impl<L: Live> RegistryInner<L> {
                 for state in states {
                     let Some(lease) = leases.remove(&state.key()) else { continue };
                     let registry = Arc::clone(self);
-                    self.arbiters.spawn(Box::pin(async move { registry.settle(lease, Ok(Some(state))) }));
+                    self.arbiters.spawn(Box::pin(async move { registry.finish_load(lease, Ok(Some(state))) }));
                 }
-                leases.into_values().for_each(|lease| self.settle(lease, Ok(None)));
+                leases.into_values().for_each(|lease| self.finish_load(lease, Ok(None)));
             }
-            Err(away) => leases.into_values().for_each(|lease| self.settle(lease, Err(away.clone()))),
+            Err(away) => leases.into_values().for_each(|lease| self.finish_load(lease, Err(away.clone()))),
         }
         let mut awake = 0;
         for (key, slot) in slots {
@@ -350,11 +350,11 @@ impl<L: Live> RegistryInner<L> {
             Some(known) => Ok(Some(known.state.clone())),
             None => self.load(lease.key).await,
         };
-        self.settle(lease, loaded);
+        self.finish_load(lease, loaded);
     }
 
     /// Stores the result of loading in the slot; if the entity exists, starts its actor on this thread.
-    fn settle(&self, lease: SlotLease<L>, loaded: Result<Option<L>, StoreUnavailable>) {
+    fn finish_load(&self, lease: SlotLease<L>, loaded: Result<Option<L>, StoreUnavailable>) {
         let slot = Arc::clone(&lease.slot);
         let state = match loaded {
             Ok(Some(state)) => SlotState::Awake(Arc::new(open(state, &self.shared, Box::new(lease)))),

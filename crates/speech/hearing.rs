@@ -245,7 +245,7 @@ impl SoundBuffer {
                 phrases = kept;
                 phrases.extend(again);
                 phrases.sort_by_key(|phrase| phrase.start);
-                self.frames().settle(&mut phrases);
+                self.frames().move_to_pauses(&mut phrases);
             }
         }
         Ok((phrases, used))
@@ -262,7 +262,7 @@ impl SoundBuffer {
         let whole = |phrase: Phrase| Phrase { start: from + phrase.start, end: from + phrase.end, ..phrase };
         let mut phrases: Vec<Phrase> = heard.segments.into_iter().map(whole).collect();
         phrases.retain(|one| !one.text.is_empty() && self.share_of_speech(one.start, one.end) >= LEAST_SPEECH);
-        self.frames().settle(&mut phrases);
+        self.frames().move_to_pauses(&mut phrases);
         phrases.retain(|phrase| phrase.end > phrase.start);
         Ok((phrases, heard.used))
     }

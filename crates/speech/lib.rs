@@ -82,7 +82,7 @@ pub trait HeardSink: Send {
         true
     }
     /// Takes the next batch. `Err` ends the transcription.
-    async fn heard(&mut self, batch: HeardBatch) -> Result<(), TranscriptUnwanted>;
+    async fn take_batch(&mut self, batch: HeardBatch) -> Result<(), TranscriptUnwanted>;
 }
 
 /// The transcript is no longer wanted: its recording or its consent is gone, or a newer attempt has started.

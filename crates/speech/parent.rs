@@ -117,7 +117,7 @@ impl Transcriber for LocalTranscriber {
             match child.next().await {
                 Err(failed) => break Err(failed),
                 Ok(ChildLine::Heard(batch)) => {
-                    if sink.heard(batch).await.is_err() {
+                    if sink.take_batch(batch).await.is_err() {
                         break Err(Untranscribed::Stopped);
                     }
                 }

@@ -39,7 +39,7 @@ impl ScoredFrames<'_> {
     }
 
     /// Moves the beginnings and ends of phrases, whose times are samples as those of the frames, to the edges of pauses.
-    pub fn settle(&self, phrases: &mut [Phrase]) {
+    pub fn move_to_pauses(&self, phrases: &mut [Phrase]) {
         let pauses = self.pauses();
         let mut earliest = 0;
         for at in 0..phrases.len() {
@@ -145,14 +145,14 @@ mod tests {
         let frames = ScoredFrames { base: 0, scores: &scores() };
         // Each end in the pause behind it, or in what is said next.
         let mut phrases = [phrase(0, 130, "a"), phrase(130, 310, "b"), phrase(325, 480, "c")];
-        frames.settle(&mut phrases);
+        frames.move_to_pauses(&mut phrases);
         assert_eq!(times(&phrases), [(20, 100), (150, 300), (320, 400)]);
         let mut phrases = [phrase(10, 165, "a"), phrase(165, 290, "b")];
-        frames.settle(&mut phrases);
+        frames.move_to_pauses(&mut phrases);
         assert_eq!(times(&phrases), [(20, 100), (150, 300)]);
         // Two phrases without a pause between them meet where the recogniser says.
         let mut phrases = [phrase(150, 240, "a"), phrase(240, 300, "b")];
-        frames.settle(&mut phrases);
+        frames.move_to_pauses(&mut phrases);
         assert_eq!(times(&phrases), [(150, 240), (240, 300)]);
     }
 
@@ -160,11 +160,11 @@ mod tests {
     fn no_time_is_moved_past_another() {
         let frames = ScoredFrames { base: 0, scores: &scores() };
         let mut phrases = [phrase(105, 110, "a"), phrase(112, 114, "b"), phrase(410, 490, "c")];
-        frames.settle(&mut phrases);
+        frames.move_to_pauses(&mut phrases);
         assert!(phrases.iter().all(|one| one.start <= one.end), "{:?}", times(&phrases));
         assert!(phrases.is_sorted_by_key(|one| one.start), "{:?}", times(&phrases));
         let mut phrases = [phrase(3, 4, "a")];
-        ScoredFrames { base: 0, scores: &[] }.settle(&mut phrases);
+        ScoredFrames { base: 0, scores: &[] }.move_to_pauses(&mut phrases);
         assert_eq!(times(&phrases), [(3, 4)]);
     }
 

@@ -217,6 +217,6 @@ pub async fn confirm_account(
 ///
 /// # Errors
 /// Returns the database error.
-pub async fn hold(conn: &mut Conn, id: Id<User>) -> Result<bool, DbError> {
-    store::hold(conn, id).await
+pub async fn lock_account(conn: &mut Conn, id: Id<User>) -> Result<bool, DbError> {
+    store::lock_account(conn, id).await
 }

@@ -95,7 +95,7 @@ pub async fn insert_account(conn: &mut Conn, account: &Account) -> Result<(), Db
 ///
 /// Every transaction that creates a session locks the row first, and so does every one that ends all sessions: the
 /// second of the two then sees what the first did, and no session is left over.
-pub async fn hold(conn: &mut Conn, id: Id<User>) -> Result<bool, DbError> {
+pub async fn lock_account(conn: &mut Conn, id: Id<User>) -> Result<bool, DbError> {
     let standing = users::table.find(id).filter(users::deleted_at.is_null());
     let held = diesel::update(standing).set(users::updated_at.eq(users::updated_at)).execute(conn).await?;
     Ok(held == 1)

@@ -38,7 +38,7 @@ impl Ends {
     }
 
     /// Wakes those who wait. Nobody may.
-    pub fn tell<T>(&self, id: Id<T>) {
+    pub fn wake<T>(&self, id: Id<T>) {
         let _ = self.0.send(id.uuid());
     }
 }

@@ -15,7 +15,7 @@ use super::model::{AiAnalysisRun, EngineName};
 use super::store;
 use super::{journal, run_loop};
 use crate::access::principal::Caller;
-use crate::accounts::operations::hold;
+use crate::accounts::operations::lock_account;
 use crate::analysis::state::Analysis;
 use crate::db::DbError;
 use crate::http::code::Code;
@@ -66,7 +66,7 @@ pub async fn start(
             Box::pin(async move {
                 // Locks the account's row, so that runs which the account starts concurrently are counted one after the
                 // other.
-                if !hold(conn, caller.user_id).await? {
+                if !lock_account(conn, caller.user_id).await? {
                     return Err(ApiError::of(Code::UNAUTHORIZED));
                 }
                 if let Some(run) = store::find(conn, id).await? {

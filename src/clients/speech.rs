@@ -111,10 +111,10 @@ impl PieceSink for SentPieces<'_> {
         if !piece.wav.is_empty() {
             let answer = self.answer(&piece).await?;
             self.language = self.language.take().or_else(|| answer.language.as_deref().and_then(code_of));
-            segments = heard(answer, piece.from_ms, piece.to_ms);
+            segments = segments_of(answer, piece.from_ms, piece.to_ms);
         }
         let batch = HeardBatch { done_ms: piece.to_ms, language: self.language.clone(), segments, is_final: true };
-        self.sink.heard(batch).await.map_err(|_| Untranscribed::Stopped)
+        self.sink.take_batch(batch).await.map_err(|_| Untranscribed::Stopped)
     }
 }
 
@@ -299,7 +299,7 @@ impl ServiceAnswer {
 }
 
 /// Returns the segments of an answer with their times in the recording: in order, and within the piece.
-fn heard(answer: ServiceAnswer, from_ms: u64, to_ms: u64) -> Vec<HeardSegment> {
+fn segments_of(answer: ServiceAnswer, from_ms: u64, to_ms: u64) -> Vec<HeardSegment> {
     let whole =
         |text: String| ServiceSegment { start: 0.0, end: f64::INFINITY, text, avg_logprob: None, no_speech_prob: None };
     let mut segments = answer.segments.unwrap_or_else(|| answer.text.map(whole).into_iter().collect());
@@ -369,7 +369,7 @@ mod tests {
 
     fn read(json: &str) -> Result<Vec<HeardSegment>, String> {
         match ServiceAnswer::read(json.as_bytes()) {
-            Ok(answer) => Ok(heard(answer, 60_000, 70_000)),
+            Ok(answer) => Ok(segments_of(answer, 60_000, 70_000)),
             Err(NoAnswer::Invalid(why)) => Err(why),
             Err(other) => panic!("{other:?}"),
         }

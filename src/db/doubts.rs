@@ -40,7 +40,7 @@ impl Doubts {
     }
 
     /// Waits until nothing is in doubt.
-    pub async fn settle(&self) {
+    pub async fn wait_until_none(&self) {
         if self.is_none() {
             return;
         }
@@ -52,11 +52,11 @@ impl Doubts {
     ///
     /// # Errors
     /// `Unavailable` when a write is still in doubt after the limit.
-    pub async fn settle_within(&self, limit: Duration) -> Result<(), DbError> {
+    pub async fn wait_until_none_within(&self, limit: Duration) -> Result<(), DbError> {
         if self.is_none() {
             return Ok(());
         }
-        let settled = timeout(limit, self.settle()).await;
+        let settled = timeout(limit, self.wait_until_none()).await;
         settled.map_err(|_late| DbError::Unavailable("the outcome of an earlier write is not known yet".to_owned()))
     }
 

@@ -178,7 +178,7 @@ impl<T: Tables> DbJob for Group<T> {
         .boxed()
     }
 
-    fn spoil(&mut self, failed: DbError) {
+    fn fail(&mut self, failed: DbError) {
         self.saved = Err(failed);
     }
 

@@ -50,7 +50,7 @@ pub(super) trait DbJob: Send {
     /// Runs the job and returns whether to commit its writes. Called at most once.
     fn run<'c>(&'c mut self, conn: &'c mut Conn, until: Instant) -> BoxFuture<'c, bool>;
     /// Replaces the job's own result with `failed`.
-    fn spoil(&mut self, failed: DbError);
+    fn fail(&mut self, failed: DbError);
     /// Sends the result to the caller: the job has ended.
     fn answer(self: Box<Self>);
     /// Answers `Unknown` to the caller, and returns what to drop once the outcome is known.
@@ -97,7 +97,7 @@ where
         .boxed()
     }
 
-    fn spoil(&mut self, failed: DbError) {
+    fn fail(&mut self, failed: DbError) {
         self.outcome = Some(Err(E::from(failed)));
     }
 
@@ -112,7 +112,7 @@ where
         let course = self.course.take();
         // Before the caller can send another request.
         course.iter().for_each(Course::doubt);
-        self.spoil(DbError::Unknown(why));
+        self.fail(DbError::Unknown(why));
         self.answer();
         Box::new(course)
     }
@@ -126,11 +126,11 @@ pub(super) async fn run_within(limit: Duration, job: &mut dyn DbJob, conn: &mut 
         Ok(Ok(true)) => Ran::Commit,
         Ok(Ok(false)) => Ran::RollBack,
         Ok(Err(panic)) => {
-            job.spoil(DbError::Broken(format!("a job panicked: {}", panic_text(&*panic))));
+            job.fail(DbError::Broken(format!("a job panicked: {}", panic_text(&*panic))));
             Ran::RollBack
         }
         Err(_late) => {
-            job.spoil(DbError::Unavailable(format!("a job took longer than {limit:?}")));
+            job.fail(DbError::Unavailable(format!("a job took longer than {limit:?}")));
             Ran::Late
         }
     }

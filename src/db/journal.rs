@@ -244,8 +244,8 @@ impl<T: Tables> Journal<T::Entity> for DbJournal<T> {
         Ok(records)
     }
 
-    async fn settle(&self, _: KeyOf<T>) -> Result<(), StoreUnavailable> {
-        self.db.settle().await;
+    async fn wait_for_outcomes(&self, _: KeyOf<T>) -> Result<(), StoreUnavailable> {
+        self.db.wait_for_outcomes().await;
         Ok(())
     }
 

@@ -218,9 +218,9 @@ impl Db {
         let (backend, doubts, limit) = (Arc::clone(&self.open.backend), self.open.doubts.clone(), self.open.limit);
         self.open.handle.spawn(async move {
             let deadline = Instant::now() + limit;
-            match (doubts.settle_within(limit / 2).await, backend.as_ref()) {
+            match (doubts.wait_until_none_within(limit / 2).await, backend.as_ref()) {
                 (Err(failed), _) => {
-                    job.spoil(failed);
+                    job.fail(failed);
                     job.answer();
                 }
                 (Ok(()), Backend::Sqlite(sqlite)) => sqlite.readers.take(ReadJob { job, permit }),
@@ -301,10 +301,10 @@ impl Db {
             let Backend::Postgres(postgres) = backend.as_ref() else { return };
             match guarded {
                 Fencing::Not => postgres.write_guarded(None, job, deadline).await,
-                Fencing::ByTheLease => match doubts.settle_within(limit / 2).await {
+                Fencing::ByTheLease => match doubts.wait_until_none_within(limit / 2).await {
                     Ok(()) => postgres.write(job, deadline).await,
                     Err(failed) => {
-                        job.spoil(failed);
+                        job.fail(failed);
                         job.answer();
                     }
                 },
@@ -315,8 +315,8 @@ impl Db {
 
     /// Waits until the outcome of every started write whose caller didn't learn it is known and visible to readers. The
     /// caller may have got [`DbError::Unknown`], or may have gone away.
-    pub async fn settle(&self) {
-        self.open.doubts.settle().await;
+    pub async fn wait_for_outcomes(&self) {
+        self.open.doubts.wait_until_none().await;
     }
 
     /// Returns a subscription to the end of such writes: nothing was published about what they changed.

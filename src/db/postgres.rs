@@ -103,7 +103,7 @@ impl Postgres {
         let mut conn = match self.connection(deadline).await {
             Ok(conn) => Conn::Pg(conn),
             Err(failed) => {
-                job.spoil(failed);
+                job.fail(failed);
                 return job.answer();
             }
         };
@@ -133,7 +133,7 @@ impl Postgres {
             Ok(Some(begun)) => begun,
             Ok(None) => return job.answer(),
             Err(failed) => {
-                job.spoil(failed);
+                job.fail(failed);
                 return job.answer();
             }
         };
@@ -143,13 +143,13 @@ impl Postgres {
                 Ok(()) => {}
                 Err(CommitError::Undone(failed)) => {
                     self.drop_late(conn);
-                    job.spoil(failed);
+                    job.fail(failed);
                 }
                 Err(CommitError::Unknown(why)) => {
                     self.drop_late(conn);
                     tracing::error!(why, transaction, "the outcome of a write is unknown");
                     let held = job.answer_unknown(why);
-                    self.settle(transaction).await;
+                    self.wait_for_outcome(transaction).await;
                     tracing::info!(transaction, "the outcome of a write is settled");
                     return drop(held);
                 }
@@ -207,7 +207,7 @@ impl Postgres {
     }
 
     /// Waits until a transaction whose COMMIT wasn't answered has ended.
-    async fn settle(&self, transaction: i64) {
+    async fn wait_for_outcome(&self, transaction: i64) {
         loop {
             let deadline = Instant::now() + self.limit;
             match timeout_at(deadline, self.is_over(transaction, deadline)).await {

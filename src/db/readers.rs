@@ -87,7 +87,7 @@ impl ReaderState {
 
 impl ReadJob {
     fn refuse(mut self) {
-        self.job.spoil(DbError::Busy);
+        self.job.fail(DbError::Busy);
         self.job.answer();
     }
 }
@@ -252,7 +252,7 @@ impl ReaderThread {
         }
         let conn = self.conn.take().map_or_else(|| (pool.connect)(&pool.path), Ok);
         match conn {
-            Err(why) => job.spoil(DbError::Unavailable(why)),
+            Err(why) => job.fail(DbError::Unavailable(why)),
             Ok(mut conn) => {
                 let is_usable = self.runtime.block_on(async {
                     run_within(pool.limit, job.as_mut(), &mut conn).await;

@@ -173,7 +173,7 @@ impl WriterLoop {
                 drop(conn);
                 tracing::error!(why, jobs = ran.len(), "the outcome of a batch of writes is unknown");
                 for job in &mut ran {
-                    job.spoil(DbError::Unknown(why.clone()));
+                    job.fail(DbError::Unknown(why.clone()));
                 }
             }
         }
@@ -214,7 +214,7 @@ impl WriterLoop {
     /// Answers all waiting jobs with an error: none of them started.
     fn reject_waiting(&mut self, failed: &DbError) {
         for mut job in self.waiting.drain(..) {
-            job.spoil(failed.clone());
+            job.fail(failed.clone());
             job.answer();
         }
     }
@@ -231,7 +231,7 @@ async fn run_one(limit: Duration, conn: &mut Conn, job: &mut dyn DbJob, depth: u
         if now == depth {
             return Ok(true);
         }
-        job.spoil(DbError::Broken("a database job dropped an open transaction".to_owned()));
+        job.fail(DbError::Broken("a database job dropped an open transaction".to_owned()));
     }
     if now < depth {
         return Err("the database ended the transaction by itself".to_owned());

@@ -394,7 +394,7 @@ mod tests {
 
     use super::{LINE_PATTERN, TEXT_PATTERN, line, text};
 
-    fn some() -> impl Strategy<Value = String> {
+    fn any_text() -> impl Strategy<Value = String> {
         let sign = prop_oneof![
             8 => any::<char>(),
             4 => (0_u8..0xa0).prop_map(char::from),
@@ -407,13 +407,13 @@ mod tests {
     proptest! {
         /// The pattern in the OpenAPI document and the parser accept the same texts.
         #[test]
-        fn a_text_is_taken_where_its_pattern_takes_it(given in some()) {
+        fn a_text_is_taken_where_its_pattern_takes_it(given in any_text()) {
             let pattern = Regex::new(TEXT_PATTERN).unwrap();
             prop_assert_eq!(text(&Value::from(given.clone()), 0, 10).is_ok(), pattern.is_match(&given), "{:?}", given);
         }
 
         #[test]
-        fn a_line_is_taken_where_its_pattern_takes_it(given in some()) {
+        fn a_line_is_taken_where_its_pattern_takes_it(given in any_text()) {
             let pattern = Regex::new(LINE_PATTERN).unwrap();
             prop_assert_eq!(line(&Value::from(given.clone()), 0, 10).is_ok(), pattern.is_match(&given), "{:?}", given);
         }

@@ -27,7 +27,7 @@ pub trait StoragePermit {
     fn cover(&mut self, size: u64) -> impl Future<Output = Result<(), ApiError>>;
 
     /// Gives back what the file, which is complete now, did not need.
-    fn settle(&mut self, size: u64);
+    fn shrink_to(&mut self, size: u64);
 }
 
 /// Opens the request's body as a multipart form.
@@ -69,7 +69,7 @@ pub async fn file(
         permit.cover(size).await?;
         incoming.write(&bytes).await.map_err(|error| ApiError::of_write(&error))?;
     }
-    permit.settle(incoming.size());
+    permit.shrink_to(incoming.size());
     incoming.end().await.map_err(|error| ApiError::of_write(&error))
 }
 

@@ -176,7 +176,7 @@ mod tests {
         }))
     }
 
-    fn some() -> RouteTable {
+    fn sample_table() -> RouteTable {
         table(&[
             (Method::GET, "/api/meetings/{meetingId}"),
             (Method::PATCH, "/api/meetings/{meetingId}"),
@@ -190,7 +190,7 @@ mod tests {
 
     /// The parameters of a path, or why there are none.
     fn found(method: Method, path: &str, names: &[&str]) -> Result<Vec<String>, String> {
-        match some().find(&method, path) {
+        match sample_table().find(&method, path) {
             FoundRoute::Operation(_, _, parameters) => {
                 let request = TestRequest::with_uri(path).to_http_request();
                 request.extensions_mut().insert(parameters);

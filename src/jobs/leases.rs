@@ -17,7 +17,7 @@ pub struct Leases(HashMap<Id<Job>, (Leased, Instant)>);
 
 impl Leases {
     /// Records the current leases except our own; returns those that are abandoned.
-    pub fn see(&mut self, leased: Vec<Leased>, is_own: impl Fn(Id<Job>) -> bool, now: Instant) -> Vec<Leased> {
+    pub fn abandoned(&mut self, leased: Vec<Leased>, is_own: impl Fn(Id<Job>) -> bool, now: Instant) -> Vec<Leased> {
         let foreign = leased.into_iter().filter(|leased| !is_own(leased.held.id));
         let seen = foreign.map(|leased| {
             let former = self.0.get(&leased.held.id).filter(|(former, _)| *former == leased);
@@ -49,9 +49,9 @@ mod tests {
         for until in [0, 1_764_000_000_000, 4_000_000_000_000] {
             let mut leases = Leases::default();
             let left = leased(id, 1, until);
-            assert_eq!(leases.see(vec![left], |_| false, after(0)), []);
-            assert_eq!(leases.see(vec![left], |_| false, after(29)), []);
-            assert_eq!(leases.see(vec![left], |_| false, after(30)), [left]);
+            assert_eq!(leases.abandoned(vec![left], |_| false, after(0)), []);
+            assert_eq!(leases.abandoned(vec![left], |_| false, after(29)), []);
+            assert_eq!(leases.abandoned(vec![left], |_| false, after(30)), [left]);
         }
     }
 
@@ -63,11 +63,11 @@ mod tests {
         for beat in 0..10 {
             // Set back an hour in between: any change counts.
             let until = if beat == 5 { -3_600_000 } else { i64::try_from(beat).unwrap() };
-            assert_eq!(leases.see(vec![leased(id, 1, until)], |_| false, after(beat * 10)), []);
+            assert_eq!(leases.abandoned(vec![leased(id, 1, until)], |_| false, after(beat * 10)), []);
         }
-        assert_eq!(leases.see(vec![leased(id, 2, 9)], |_| false, after(119)), []);
-        assert_eq!(leases.see(vec![leased(id, 2, 9)], |own| own == id, after(1_000)), []);
+        assert_eq!(leases.abandoned(vec![leased(id, 2, 9)], |_| false, after(119)), []);
+        assert_eq!(leases.abandoned(vec![leased(id, 2, 9)], |own| own == id, after(1_000)), []);
         // Observed as another's only from now on.
-        assert_eq!(leases.see(vec![leased(id, 2, 9)], |_| false, after(1_001)), []);
+        assert_eq!(leases.abandoned(vec![leased(id, 2, 9)], |_| false, after(1_001)), []);
     }
 }

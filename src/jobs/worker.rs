@@ -250,7 +250,7 @@ impl Worker {
             Ok(leased) => leased,
             Err(error) => return tracing::debug!(%error, "job leases could not be queried"),
         };
-        let lapsed = self.leases.see(leased, |id| self.running.has(id), Instant::now());
+        let lapsed = self.leases.abandoned(leased, |id| self.running.has(id), Instant::now());
         if lapsed.is_empty() {
             return;
         }

@@ -60,7 +60,7 @@ impl MembershipHook for MeetingParticipantsHook {
         Ok(records)
     }
 
-    async fn settle(&self, ended: &EndedMembership) {
+    async fn after_end(&self, ended: &EndedMembership) {
         let EndedMembership { project_id, user_id, .. } = *ended;
         if let Err(away) = reload(&self.db, &self.registry, project_id, user_id).await {
             tracing::warn!(%away, "the meetings of a removed member could not be reloaded yet");
@@ -119,7 +119,7 @@ async fn reload(
 /// arrived. Retries until it succeeds.
 async fn reload_by_and_by(db: &Db, registry: &Registry<Meeting>, project_id: Id<ids::Project>, user_id: Id<User>) {
     loop {
-        db.settle().await;
+        db.wait_for_outcomes().await;
         let Err(away) = reload(db, registry, project_id, user_id).await else { return };
         tracing::warn!(%away, "the meetings of a removed member could not be reloaded; retrying");
         tokio::time::sleep(RETRY_INTERVAL).await;

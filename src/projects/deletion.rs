@@ -60,7 +60,7 @@ impl JobPayload for DeleteProject {
 ///
 /// # Errors
 /// 409 while a meeting is LIVE or a run is unfinished.
-pub async fn bury(
+pub async fn hide_and_delete(
     conn: &mut Conn,
     jobs: &Jobs,
     project: &Project,
@@ -72,7 +72,7 @@ pub async fn bury(
         return Err(ApiError::with_message(Code::INVALID_STATE, busy));
     }
     let record = record_event(conn, project, EventKind::ProjectDeleted, now, request).await?;
-    store::deletion::bury(conn, project.id).await?;
+    store::deletion::hide(conn, project.id).await?;
     jobs::enqueue_after(conn, jobs, &DeleteProject { project_id: project.id }, THEN, request).await?;
     Ok(record)
 }
@@ -245,7 +245,7 @@ impl Emptying {
     async fn outcome(&self, written: &Result<(), DbError>) {
         if written.is_err() {
             tokio::select! {
-                () = self.db.settle() => {}
+                () = self.db.wait_for_outcomes() => {}
                 () = self.stopping.cancelled() => {}
             }
         }

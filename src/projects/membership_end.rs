@@ -30,7 +30,7 @@ pub trait MembershipHook: Send + Sync + 'static {
     async fn end(&self, conn: &mut Conn, ended: &EndedMembership) -> Result<Vec<EventRecord>, DbError>;
 
     /// Runs after that transaction, whatever its outcome, and before its events are published. Idempotent.
-    async fn settle(&self, ended: &EndedMembership);
+    async fn after_end(&self, ended: &EndedMembership);
 }
 
 /// The hooks of all features.
@@ -54,9 +54,9 @@ impl MembershipHooks {
         Ok(records)
     }
 
-    pub async fn settle(&self, ended: &EndedMembership) {
+    pub async fn after_end(&self, ended: &EndedMembership) {
         for hook in &self.0 {
-            hook.settle(ended).await;
+            hook.after_end(ended).await;
         }
     }
 }

@@ -8,10 +8,12 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::access::role::ProjectRole;
+use crate::accounts::model::Account;
 use crate::http::code::Code;
 use crate::http::enumeration::wire_enum;
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue, line, text};
+use crate::jobs::mail::Locale;
 use crate::quotas::model::ProjectStorage;
 
 wire_enum! {
@@ -83,6 +85,13 @@ pub struct Project {
 }
 
 impl Project {
+    /// The language of an e-mail about it: that of the recipient, else its own, else that of whoever has it sent.
+    #[must_use]
+    pub fn email_locale(&self, own: Option<Language>, sender: Option<&Account>) -> Locale {
+        let projects = Some(self.language).filter(|language| *language != Language::Auto);
+        own.or(projects).or(sender.map(|sender| sender.language)).unwrap_or(Language::En).into()
+    }
+
     /// A new project, as it is unless its owner wants it otherwise.
     #[must_use]
     pub const fn new(id: Id<ids::Project>, owner_id: Id<User>, name: String, now: Time) -> Self {

@@ -54,7 +54,7 @@ impl FreeSpace {
     /// How much is free on the fullest of the file systems, in bytes; at most a second old. `None`: it can't be told.
     pub async fn free(&self) -> Option<u64> {
         let mut looked = self.looked.lock().await;
-        self.look(&mut looked).await.map(|look| look.free)
+        self.measured(&mut looked).await.map(|look| look.free)
     }
 
     /// Refuses an upload of so many bytes that would use up the reserve, and grants nothing: what is only announced leaves the
@@ -81,7 +81,7 @@ impl FreeSpace {
         };
         let mut looked = self.looked.lock().await;
         // Where it can't be told, writing shows it.
-        let Some(look) = self.look(&mut looked).await else { return Ok(()) };
+        let Some(look) = self.measured(&mut looked).await else { return Ok(()) };
         let free = look.free.saturating_sub(look.granted);
         if free >= kept.saturating_add(bytes) {
             look.granted = look.granted.saturating_add(granted);
@@ -94,7 +94,7 @@ impl FreeSpace {
     }
 
     /// Returns the last look, or another one if it is too old; `None` if the free space can't be told.
-    async fn look<'a>(&self, looked: &'a mut Option<DiskLook>) -> Option<&'a mut DiskLook> {
+    async fn measured<'a>(&self, looked: &'a mut Option<DiskLook>) -> Option<&'a mut DiskLook> {
         if looked.as_ref().is_none_or(|look| look.at.elapsed() >= AGE) {
             let folders = self.folders.clone();
             let found = spawn_blocking(move || folders.iter().filter_map(|folder| free_of(folder)).min()).await;

@@ -53,7 +53,7 @@ impl Quotas {
         let mut permit = QuotaPermit { quotas, payer, purpose, announced, covered: 0, on_disk: 0, held };
         let least = announced.map_or(1, |bytes| bytes.saturating_sub(AROUND_A_FILE).max(1));
         self.free_space.check(purpose, least).await?;
-        permit.hold(least, least).await?;
+        permit.reserve(least, least).await?;
         Ok(permit)
     }
 
@@ -111,7 +111,7 @@ impl Quotas {
         let Some(limit) = limited(most) else { return Ok(CountPermit { _held: None }) };
         let more = u64::try_from(more).unwrap_or(u64::MAX);
         let wanted = WantedQuota { least: more, most: more, grace: 0 };
-        let held = self.tallies.hold(&self.db, QuotaKey::Count(kind, owner), Some(limit), wanted).await?;
+        let held = self.tallies.reserve(&self.db, QuotaKey::Count(kind, owner), Some(limit), wanted).await?;
         Ok(CountPermit { _held: Some(held) })
     }
 
@@ -135,12 +135,12 @@ fn limited(setting: u64) -> Option<u64> {
 
 impl QuotaPermit {
     /// Holds more of each quota: at least `least` bytes, and up to `most`, which is no less.
-    async fn hold(&mut self, least: u64, most: u64) -> Result<(), ApiError> {
+    async fn reserve(&mut self, least: u64, most: u64) -> Result<(), ApiError> {
         let quotas = &self.quotas;
         let mut wanted = WantedQuota { least, most, grace: quotas.grace(self.purpose) };
         let mut held = Vec::new();
         for (key, limit) in quotas.keys(self.payer) {
-            let more = quotas.tallies.hold(&quotas.db, key, limit, wanted).await?;
+            let more = quotas.tallies.reserve(&quotas.db, key, limit, wanted).await?;
             // The others need no more than the first one has.
             wanted.most = more.amount();
             held.push(more);
@@ -161,7 +161,7 @@ impl StoragePermit for QuotaPermit {
         let (least, unwritten) = (size.saturating_sub(self.covered), size.saturating_sub(self.on_disk));
         let (most, at_once) = (ahead(self.covered).max(least), ahead(self.on_disk).min(STEP).max(unwritten));
         if least > 0 {
-            self.hold(least, most).await?;
+            self.reserve(least, most).await?;
         }
         if unwritten > 0 {
             self.quotas.free_space.grant(self.purpose, at_once).await?;
@@ -170,7 +170,7 @@ impl StoragePermit for QuotaPermit {
         Ok(())
     }
 
-    fn settle(&mut self, size: u64) {
+    fn shrink_to(&mut self, size: u64) {
         self.covered = self.covered.min(size);
         self.held.iter_mut().for_each(|held| held.shrink_to(size));
     }

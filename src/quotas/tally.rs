@@ -77,7 +77,7 @@ impl Tallies {
     ///
     /// # Errors
     /// [`QuotaRefusal`] as an `ApiError` where it does not fit; otherwise the database error.
-    pub async fn hold(
+    pub async fn reserve(
         &self,
         db: &Db,
         key: QuotaKey,
@@ -120,7 +120,7 @@ impl Tallies {
         bytes: u64,
         grace: u64,
     ) -> Result<(), ApiError> {
-        self.hold(db, key, limit, WantedQuota { least: bytes, most: 0, grace }).await.map(drop)
+        self.reserve(db, key, limit, WantedQuota { least: bytes, most: 0, grace }).await.map(drop)
     }
 
     fn tally(&self, key: QuotaKey) -> Arc<QuotaTally> {
@@ -226,10 +226,10 @@ mod tests {
     #[tokio::test]
     async fn what_the_installation_got_back_is_granted_again() {
         let ((db, _folder), tallies) = (empty().await, Tallies::default());
-        drop(tallies.hold(&db, ALL, LIMIT, MOST_OF_IT).await.unwrap());
-        let again = tallies.hold(&db, ALL, LIMIT, MOST_OF_IT).await;
+        drop(tallies.reserve(&db, ALL, LIMIT, MOST_OF_IT).await.unwrap());
+        let again = tallies.reserve(&db, ALL, LIMIT, MOST_OF_IT).await;
         assert!(again.is_ok(), "the sum is a moment old, and another one is waited for");
-        let refused = tallies.hold(&db, ALL, LIMIT, MOST_OF_IT).await.err().unwrap();
+        let refused = tallies.reserve(&db, ALL, LIMIT, MOST_OF_IT).await.err().unwrap();
         assert!(refused.message.contains("80 more are being added"), "{refused}");
     }
 
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(granted, 0);
         assert_eq!(tallies.check(&db, ALL, LIMIT, 101, 0).await.unwrap_err().code.name, "QuotaExceeded");
         tallies.check(&db, ALL, LIMIT, 101, 1).await.unwrap();
-        let held = tallies.hold(&db, ALL, LIMIT, MOST_OF_IT).await.unwrap();
+        let held = tallies.reserve(&db, ALL, LIMIT, MOST_OF_IT).await.unwrap();
         assert_eq!((held.amount(), tallies.check(&db, ALL, LIMIT, 20, 0).await.is_ok()), (80, true));
     }
 }

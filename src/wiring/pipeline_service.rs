@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use super::background::{keep_up, watch_connections};
 use super::listen::{self, Served};
-use super::states::suffice;
+use super::states::check_mounted;
 use super::{BACKGROUND_END, Background, analysers, bind, make_folder, others, signal};
 use crate::access::service_key::ServiceKey;
 use crate::config::Config;
@@ -58,7 +58,7 @@ pub async fn serve_pipeline(config: Config) -> Result<(), String> {
     keep_up(&tasks, &recorder);
 
     let mounted = [Need::of::<Http>(), Need::of::<Tasks>(), Need::of::<ServiceKey>(), Need::of::<PipelineJobs>()];
-    suffice(&mounted, &routes::pipeline())?;
+    check_mounted(&mounted, &routes::pipeline())?;
     let beside = {
         let (http, tasks, jobs) = (http.clone(), tasks.clone(), jobs.clone());
         move |service: &mut ServiceConfig| {

@@ -143,8 +143,8 @@ impl States {
     ///
     /// # Errors
     /// Names the first operation and the state that it lacks.
-    pub fn suffice(&self, operations: &[Operation]) -> Result<(), String> {
-        suffice(&self.mounts().map(|(need, _)| need), operations)
+    pub fn check_mounted(&self, operations: &[Operation]) -> Result<(), String> {
+        check_mounted(&self.mounts().map(|(need, _)| need), operations)
     }
 }
 
@@ -152,7 +152,7 @@ impl States {
 ///
 /// # Errors
 /// Names the first operation and the state that it lacks.
-pub fn suffice(mounted: &[Need], operations: &[Operation]) -> Result<(), String> {
+pub fn check_mounted(mounted: &[Need], operations: &[Operation]) -> Result<(), String> {
     for operation in operations {
         if let Some(missing) = operation.needs.iter().find(|need| !mounted.contains(need)) {
             return Err(format!("{} requires {}, which is not mounted", operation.id, missing.name));

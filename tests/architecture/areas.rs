@@ -113,7 +113,7 @@ const READS: &[&str] = &[
     "analysis::store::active",
     "analysis::exports::store::source_names",
     "analysis::items::store::exists",
-    "analysis::items::store::some",
+    "analysis::items::store::find_many",
     // Locks the item's row, and changes nothing.
     "analysis::items::store::change::find_to_change",
     "analysis::trail::store::list",

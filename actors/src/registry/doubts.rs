@@ -67,7 +67,7 @@ impl<L: Live> RegistryInner<L> {
             let (mut pause, longest) = WAKE_AGAIN;
             loop {
                 let times = registry.upgrade().map(|registry| registry.times(key));
-                let settled = caught_async(journal.settle(key)).await;
+                let settled = caught_async(journal.wait_for_outcomes(key)).await;
                 let (Some(registry), Some(times)) = (registry.upgrade(), times) else { return };
                 match settled {
                     Ok(Ok(())) if registry.times(key) == times => return registry.settle_doubt(key),

@@ -219,7 +219,7 @@ impl<L: Live> Journal<L> for Store<L> {
         }
     }
 
-    async fn settle(&self, key: L::Key) -> Result<(), StoreUnavailable> {
+    async fn wait_for_outcomes(&self, key: L::Key) -> Result<(), StoreUnavailable> {
         let fails = self.unsettled.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |times| times.checked_sub(1));
         if fails.is_ok() {
             return Err(StoreUnavailable("away".to_owned()));

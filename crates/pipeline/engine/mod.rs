@@ -277,7 +277,7 @@ impl Engine for Embedded {
 
     fn find(&self, corpus: &Corpus, control: &LoopControl) -> Result<Vec<Finding>, Halted> {
         let mut findings = find::findings(self.heads, corpus, control)?;
-        settled::settle(&self.terms, corpus, &mut findings, control)?;
+        settled::apply_later_decisions(&self.terms, corpus, &mut findings, control)?;
         Ok(findings)
     }
 

@@ -171,7 +171,7 @@ const SHORT: usize = 6;
 const ABOUT_THE_SAME: f64 = 0.22;
 
 /// Removes the decisions that are taken back, and completes those that only point at what was said before.
-pub fn settle(
+pub fn apply_later_decisions(
     terms: &ProjectTerms,
     corpus: &Corpus,
     findings: &mut Vec<Finding>,

@@ -164,7 +164,7 @@ impl Asking<'_> {
             return Err(NoCompletion::BudgetSpent(BudgetPart::Time));
         };
         let used = answer.as_ref().map_or(0, |completion| completion.tokens);
-        self.purse().settle(reserved, used);
+        self.purse().charge(reserved, used);
         let completion = answer?;
         if completion.text.len() > ANSWER_BYTES {
             return Err(NoCompletion::Invalid("it is too long".to_owned()));
@@ -227,7 +227,7 @@ impl Purse {
         self.left = self.left.saturating_add(tokens);
     }
 
-    fn settle(&mut self, reserved: u64, used: u64) {
+    fn charge(&mut self, reserved: u64, used: u64) {
         self.give_back(reserved);
         self.left = self.left.saturating_sub(used);
     }

@@ -147,7 +147,7 @@ async fn finished(
         request,
         outbox: state.outbox.clone(),
     };
-    settle(state, settling).await?;
+    finish_login(state, settling).await?;
     state.jobs.wake();
     Ok(token)
 }
@@ -164,7 +164,7 @@ struct Settling {
     outbox: Outbox,
 }
 
-async fn settle(state: &Accounts, settling: Settling) -> Result<(), ApiError> {
+async fn finish_login(state: &Accounts, settling: Settling) -> Result<(), ApiError> {
     let once = |settling: Settling| state.db.write(move |conn| Box::pin(async move { settling.run(conn).await }));
     match once(settling.clone()).await {
         // A concurrent log-in created the account or the link: the second attempt finds it.
@@ -275,7 +275,7 @@ pub async fn exchange(
                 // A code is used up by any attempt, so a wrong verifier does not roll back the transaction.
                 let Some(taken) = store::take_code(conn, &code_hash).await? else { return Ok::<_, DbError>(None) };
                 let is_valid = taken.expires_at > now && verifier.fits(&taken.code_challenge);
-                if !is_valid || !accounts::hold(conn, taken.user_id).await? {
+                if !is_valid || !accounts::lock_account(conn, taken.user_id).await? {
                     return Ok(None);
                 }
                 sessions::insert(conn, taken.user_id, &new).await?;

@@ -78,7 +78,7 @@ pub async fn exchange(state: &Accounts, by: &Public, code: OneTimeToken) -> Resu
                 };
                 let taken = store::take_code(conn, &code_hash).await?.filter(|taken| taken.expires_at > now);
                 let Some(taken) = taken else { return Ok(Verification::Wrong) };
-                if !accounts::hold(conn, taken.user_id).await? {
+                if !accounts::lock_account(conn, taken.user_id).await? {
                     return Ok(Verification::Wrong);
                 }
                 let Some(account) = accounts::account(conn, taken.user_id).await? else {

@@ -104,7 +104,7 @@ pub async fn revoke_sessions(db: &Db, email: Email, now: Time) -> Result<usize, 
     let id = found(db, email).await?.id;
     let ended = db.write(move |conn| {
         Box::pin(async move {
-            accounts::hold(conn, id).await?;
+            accounts::lock_account(conn, id).await?;
             // A link or code that was made before would begin another one.
             external::forget_codes(conn, id).await?;
             sessions::end(conn, id, SessionsToEnd::All, now).await

@@ -190,7 +190,7 @@ async fn end(state: &Accounts, caller: Caller, ending: SessionsToEnd) -> Result<
     let now = state.now();
     let ended = state.db.write(move |conn| {
         Box::pin(async move {
-            accounts::hold(conn, caller.user_id).await?;
+            accounts::lock_account(conn, caller.user_id).await?;
             if matches!(ending, SessionsToEnd::All) {
                 // A link or code that was made before would begin another one.
                 external::forget_codes(conn, caller.user_id).await?;

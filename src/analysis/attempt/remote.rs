@@ -115,7 +115,7 @@ impl RemoteJob<'_> {
         let mut pauses = PollPauses::new();
         let mut seen = None;
         loop {
-            let looked = match self.token.run_until_cancelled(self.look()).await {
+            let looked = match self.token.run_until_cancelled(self.fetch_job()).await {
                 Some(looked) => looked,
                 None => return Ok(Followed::Ended(PipelineOutcome::Cancelled)),
             };
@@ -135,7 +135,7 @@ impl RemoteJob<'_> {
                     seen = Some(job);
                     pauses.answered(is_new)
                 }
-                Err(refusal) => match self.endure(refusal, &mut pauses).await? {
+                Err(refusal) => match self.pause_or_end(refusal, &mut pauses).await? {
                     Followed::Done(pause) => pause,
                     Followed::Ended(outcome) => return Ok(Followed::Ended(outcome)),
                 },
@@ -147,7 +147,7 @@ impl RemoteJob<'_> {
     }
 
     /// Returns where the job stands; sends the sources if the service does not know it.
-    async fn look(&self) -> Result<PipelineJob, PipelineRefusal> {
+    async fn fetch_job(&self) -> Result<PipelineJob, PipelineRefusal> {
         let (id, request) = (self.attempt.run.ai_job_id, &self.attempt.request);
         match self.service.status(id, request).await {
             Err(PipelineRefusal::Missing) => {}
@@ -164,13 +164,17 @@ impl RemoteJob<'_> {
     }
 
     /// Returns how long to wait after a refusal, or how the run ends by it.
-    async fn endure(&self, refusal: PipelineRefusal, pauses: &mut PollPauses) -> Result<Followed<Duration>, ApiError> {
+    async fn pause_or_end(
+        &self,
+        refusal: PipelineRefusal,
+        pauses: &mut PollPauses,
+    ) -> Result<Followed<Duration>, ApiError> {
         let (id, node) = (self.attempt.run.ai_job_id, self.attempt.run.node());
         let failed = |message: String| Ok(Followed::Ended(PipelineOutcome::Failed { node, message }));
         match refusal {
             PipelineRefusal::Away(why, wanted) => {
                 tracing::warn!(why, job = %id, "the pipeline service is away");
-                let is_wanted = self.say(AWAY).await?;
+                let is_wanted = self.report(AWAY).await?;
                 let pause = pauses.away().max(wanted.unwrap_or_default().min(MAX_WANTED));
                 Ok(if is_wanted { Followed::Done(pause) } else { Followed::Ended(PipelineOutcome::Cancelled) })
             }
@@ -200,14 +204,14 @@ impl RemoteJob<'_> {
     /// Passes progress on. Returns false if the run does not want it any more.
     async fn progressed(&self, job: &PipelineJob) -> Result<bool, ApiError> {
         if job.status == Status::Queued {
-            return self.say(WAITING).await;
+            return self.report(WAITING).await;
         }
         let node = job.current_node.clamp(Node::PrepareSources, Node::Finalize);
         Ok(self.attempt.progressed(node, job.progress.min(99), node.label()).await.is_ok())
     }
 
     /// Shows a message at the node that the run has reached. Returns false if the run does not want it any more.
-    async fn say(&self, message: &str) -> Result<bool, ApiError> {
+    async fn report(&self, message: &str) -> Result<bool, ApiError> {
         let (id, attempt) = (self.attempt.run.id, self.attempt.run.attempt);
         let run = self.attempt.state.registry.snapshot(id).await.map_err(|away| ApiError::unavailable(away.0))?;
         let Some(node) = run.map(|run| run.state.node()) else { return Ok(false) };
@@ -268,7 +272,7 @@ impl RemoteJob<'_> {
                 Ok(_) => PipelineRefusal::Invalid("the result is another job's".to_owned()),
                 Err(refusal) => refusal,
             };
-            let pause = match self.endure(refusal, &mut pauses).await? {
+            let pause = match self.pause_or_end(refusal, &mut pauses).await? {
                 Followed::Done(pause) => pause,
                 Followed::Ended(outcome) => return Ok(Followed::Ended(outcome)),
             };

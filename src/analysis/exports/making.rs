@@ -239,7 +239,7 @@ impl MakeExportHandler {
         });
         let record = saved.await?;
         self.state.hub.publish(record.into_iter().collect());
-        self.state.exports.ended.tell(id);
+        self.state.exports.ended.wake(id);
         Ok(())
     }
 }

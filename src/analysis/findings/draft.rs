@@ -200,7 +200,7 @@ impl DraftContext<'_> {
         let mut targets = HashMap::new();
         for some in ids.chunks(AT_ONCE) {
             let some = some.to_vec();
-            let found = self.state.db.read(move |conn| Box::pin(stored::some(conn, project_id, some))).await?;
+            let found = self.state.db.read(move |conn| Box::pin(stored::find_many(conn, project_id, some))).await?;
             targets.extend(found.into_iter().map(|item| (item.id.uuid(), item)));
         }
         Ok(targets)

@@ -263,7 +263,7 @@ impl NewGround {
     /// Looks at a requirement or a story. Returns whether it changed.
     fn look_at(&self, item: &mut impl GroundedItem) -> bool {
         let (sources, suspect) = item.parts();
-        let (is_changed, is_suspect) = self.look(sources);
+        let (is_changed, is_suspect) = self.reground(sources);
         let becomes_suspect = is_suspect && !*suspect;
         *suspect |= is_suspect;
         is_changed || becomes_suspect
@@ -283,7 +283,7 @@ impl NewGround {
     fn look_at_sources<T>(&self, items: &mut Vec<T>, sources: impl Fn(&mut T) -> &mut Vec<SourceReference>) -> bool {
         let mut is_any = false;
         items.retain_mut(|item| {
-            let (is_changed, _) = self.look(sources(item));
+            let (is_changed, _) = self.reground(sources(item));
             is_any |= is_changed;
             !(is_changed && sources(item).is_empty())
         });
@@ -291,7 +291,7 @@ impl NewGround {
     }
 
     /// Looks at sources. Returns whether they changed, and whether one of them does not hold any more.
-    fn look(&self, sources: &mut Vec<SourceReference>) -> (bool, bool) {
+    fn reground(&self, sources: &mut Vec<SourceReference>) -> (bool, bool) {
         let (mut is_changed, mut is_suspect) = (false, false);
         let Some(text) = &self.text else {
             let before = sources.len();

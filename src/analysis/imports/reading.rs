@@ -91,7 +91,7 @@ impl Handler for ReadImportHandler {
         });
         let record = saved.await?;
         self.state.hub.publish(record.into_iter().collect());
-        self.state.imports.ended.tell(import_id);
+        self.state.imports.ended.wake(import_id);
         Ok(())
     }
 

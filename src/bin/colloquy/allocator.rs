@@ -12,7 +12,7 @@ const LARGE_BYTES: &str = "131072";
 
 /// Re-executes this process with the allocator's settings, unless they are set already. Settings made by the operator
 /// stay.
-pub fn settle() {
+pub fn configure() {
     let arenas = std::thread::available_parallelism().map_or(4, |count| (count.get() * 2).max(4));
     let wanted = [("MALLOC_ARENA_MAX", arenas.to_string()), ("MALLOC_MMAP_THRESHOLD_", LARGE_BYTES.to_owned())];
     let missing = |(name, _): &(&str, String)| std::env::var_os(name).is_none();

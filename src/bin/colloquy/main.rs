@@ -71,11 +71,11 @@ fn main() -> ExitCode {
     }
     match Arguments::parse().command {
         Command::Serve(serve) => {
-            allocator::settle();
+            allocator::configure();
             run_server("server.listen", &serve, wiring::serve)
         }
         Command::Pipeline(serve) => {
-            allocator::settle();
+            allocator::configure();
             run_server("pipeline.listen", &serve, wiring::serve_pipeline)
         }
         Command::Demo(demo) => demo::run(&demo),

@@ -48,13 +48,13 @@ pub(super) async fn begin(db: &Db, name: &str) -> Begun {
 #[tokio::test]
 async fn what_was_begun_goes_on_without_its_caller_and_nobody_reads_past_it() {
     on_both(async |db| {
-        assert_eq!(db.settle().now_or_never(), Some(()));
+        assert_eq!(db.wait_for_outcomes().now_or_never(), Some(()));
         let Begun { go, caller } = begin(&db, "forsaken").await;
         // A caller that still waits for the answer is no reason for doubt.
         assert_eq!(counted(&db).await, Ok(0));
         caller.abort();
         assert!(caller.await.unwrap_err().is_cancelled());
-        assert_eq!(db.settle().now_or_never(), None);
+        assert_eq!(db.wait_for_outcomes().now_or_never(), None);
         let reading = Handle::current().spawn({
             let db = db.clone();
             async move { counted(&db).await }
@@ -63,7 +63,7 @@ async fn what_was_begun_goes_on_without_its_caller_and_nobody_reads_past_it() {
         assert!(!reading.is_finished());
         go.send(()).unwrap();
         assert_eq!(reading.await.unwrap(), Ok(1));
-        assert_eq!(db.settle().now_or_never(), Some(()));
+        assert_eq!(db.wait_for_outcomes().now_or_never(), Some(()));
     })
     .await;
 }
@@ -83,7 +83,7 @@ async fn what_was_not_begun_is_not_when_its_caller_is_gone_and_leaves_no_doubt()
         let mut second = Box::pin(put(&db, "second"));
         assert_eq!(futures_util::poll!(second.as_mut()), std::task::Poll::Pending);
         drop(second);
-        assert_eq!(db.settle().now_or_never(), Some(()));
+        assert_eq!(db.wait_for_outcomes().now_or_never(), Some(()));
         go.send(()).unwrap();
         assert_eq!(caller.await.unwrap(), Ok(()));
         put(&db, "third").await.unwrap();
@@ -114,7 +114,7 @@ async fn a_commit_that_lands_after_its_answer_is_neither_read_past_nor_written_p
     }
     assert_eq!(settled.next().now_or_never(), None);
     cluster.let_commits_go().unwrap();
-    db.settle().await;
+    db.wait_for_outcomes().await;
     assert_eq!(counted(&db).await, Ok(1));
     assert!(settled.next().await);
     put(&db, "after it").await.unwrap();
@@ -139,7 +139,7 @@ async fn a_commit_that_died_with_the_database_is_known_when_that_is_back() {
     cluster.kill().unwrap();
     assert!(counted(&db).await.is_err());
     cluster.resume_service().unwrap();
-    db.settle().await;
+    db.wait_for_outcomes().await;
     // It was in PostgreSQL's log already: only its confirmation was missing.
     assert_eq!(counted(&db).await, Ok(1));
 }

@@ -211,7 +211,7 @@ async fn a_save_whose_caller_is_gone_before_it_begins_is_not_written() {
         for saved in join_all(saves.into_iter().flatten()).await {
             saved.unwrap();
         }
-        db.settle().await;
+        db.wait_for_outcomes().await;
         for (index, meeting) in meetings.iter().enumerate() {
             assert_eq!(is_renamed(&db, meeting.id).await, !gone.contains(&index), "{index}");
         }
@@ -299,7 +299,7 @@ async fn saves_whose_commit_is_not_answered_are_unknown_and_not_read_past() {
         db.read(|conn| Box::pin(async move { Ok(meetings::table.count().get_result(conn).await?) })).await;
     assert!(matches!(read, Err(DbError::Unavailable(_))), "{read:?}");
     cluster.let_commits_go().unwrap();
-    db.settle().await;
+    db.wait_for_outcomes().await;
     for meeting in &meetings {
         // None is torn.
         is_renamed(&db, meeting.id).await;

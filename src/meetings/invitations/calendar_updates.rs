@@ -17,15 +17,13 @@ use serde::{Deserialize, Serialize};
 use super::model::Invitation;
 use super::{calendar, emails, store};
 use crate::accounts;
-use crate::accounts::model::Account;
 use crate::db::{Conn, DbError};
-use crate::jobs::mail::{Locale, QueuedEmail};
+use crate::jobs::mail::QueuedEmail;
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, Turns};
 use crate::meetings;
 use crate::meetings::model::join_url;
 use crate::meetings::state::Meetings;
 use crate::projects;
-use crate::projects::model::Project;
 
 /// E-mails that one transaction enqueues.
 const AT_ONCE: i64 = 20;
@@ -68,10 +66,9 @@ impl Handler for SendCalendarUpdatesHandler {
     async fn run(&self, job: &Job, payload: SendCalendarUpdates) -> Result<(), JobError> {
         loop {
             let (state, request) = (self.state.clone(), job.request.clone());
-            let processed = self
-                .state
-                .db
-                .write(move |conn| Box::pin(async move { some(&state, conn, payload.meeting_id, &request).await }));
+            let processed = self.state.db.write(move |conn| {
+                Box::pin(async move { update_some(&state, conn, payload.meeting_id, &request).await })
+            });
             let processed: usize = processed.await?;
             self.state.jobs.wake();
             if processed == 0 {
@@ -82,7 +79,7 @@ impl Handler for SendCalendarUpdatesHandler {
 }
 
 /// Enqueues e-mails to some of the invitees whose calendar entry is outdated. Returns how many of them it processed.
-async fn some(
+async fn update_some(
     state: &Meetings,
     conn: &mut Conn,
     meeting_id: Id<Meeting>,
@@ -106,7 +103,7 @@ async fn some(
         }
         let own = own_language(conn, invitation).await?;
         let inviter = accounts::store::account(conn, invitation.invited_by_id).await?;
-        let locale = locale(own, &project, inviter.as_ref());
+        let locale = project.email_locale(own, inviter.as_ref());
         let inviter = inviter.map(|inviter| inviter.full_name).unwrap_or_default();
         let join_url = join_url(&state.url, meeting.id);
         let entry = entry(state, &meeting, &join_url, invitation, &inviter, now);
@@ -156,11 +153,4 @@ pub async fn own_language(conn: &mut Conn, invitation: &Invitation) -> Result<Op
         None => accounts::store::account_of(conn, &invitation.email).await?,
     };
     Ok(account.map(|account| account.language))
-}
-
-/// Returns the language of an e-mail: that of the recipient, else that of the project, else that of the inviter.
-#[must_use]
-pub fn locale(own: Option<Language>, project: &Project, inviter: Option<&Account>) -> Locale {
-    let projects = Some(project.language).filter(|language| *language != Language::Auto);
-    own.or(projects).or(inviter.map(|inviter| inviter.language)).unwrap_or(Language::En).into()
 }

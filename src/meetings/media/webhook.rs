@@ -99,7 +99,7 @@ async fn apply(state: &Meetings, event: &WebhookEvent, request: RequestId) -> Re
                     if connection.may_publish.is_some_and(|may| may != may_publish(own.role)) {
                         enqueue(state, id, MediaAction::Permit { participant: who }, request.clone()).await?;
                     }
-                    see(state, id, own, connection, request).await
+                    report_connection(state, id, own, connection, request).await
                 }
                 None => enqueue(state, id, MediaAction::Remove { participant: who }, request).await,
             },
@@ -143,7 +143,7 @@ fn session(connection: &MediaConnection, is_open: bool) -> MediaSession {
 
 /// Tells the meeting of who connects at once, so that the answer means that it is saved. Another connection of who is
 /// connected already can wait, like the end of one: where that is lost, the media server is asked.
-async fn see(
+async fn report_connection(
     state: &Meetings,
     meeting: Id<Meeting>,
     own: &Participant,

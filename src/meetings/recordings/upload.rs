@@ -65,7 +65,7 @@ impl ChunkUpload {
             first.extend(piece.iter().take(DECISIVE_BYTES.saturating_sub(first.len())));
             incoming.write(&piece).await.map_err(|error| ApiError::of_write(&error))?;
         }
-        permit.settle(incoming.size());
+        permit.shrink_to(incoming.size());
         let file = incoming.end().await.map_err(|error| ApiError::of_write(&error))?;
         if self.expected.is_some_and(|expected| expected != file.sha256) {
             return Err(mismatch());

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
-use actors::meeting::{ConsentScope, Meeting, Recording, RecordingStatus, TranscriptStatus, UploadMode};
+use actors::meeting::{Meeting, Recording, RecordingStatus, TranscriptStatus, UploadMode};
 use actors::time::Time;
 use async_trait::async_trait;
 use pipeline::glossary::Speller;
@@ -27,10 +27,11 @@ use super::grounding;
 use super::model::{NamedSpeaker, StoredSegment, TranscriptVersion};
 use super::speakers::{KnownTurns, SpeakerTurns};
 use super::store::{self, TranscriptProgress};
-use super::telling::tell;
+use super::telling::publish_transcript_status;
 use super::voices::KnownVoices;
 use crate::db::{Conn, DbError};
 use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
+use crate::meetings::consents::may_be_transcribed;
 use crate::meetings::recordings::files;
 use crate::meetings::state::Meetings;
 use crate::meetings::store::recordings as stored_recordings;
@@ -129,7 +130,7 @@ impl Handler for TranscribeRecordingHandler {
         } else {
             Ok(())
         };
-        tell(&self.state, meeting_id, id, job.request.clone()).await?;
+        publish_transcript_status(&self.state, meeting_id, id, job.request.clone()).await?;
         outcome
     }
 
@@ -242,7 +243,7 @@ impl TranscriptMaking<'_> {
         if recording.status() != RecordingStatus::Ready {
             return self.fail("The recording has no content any more.".to_owned()).await;
         }
-        if !is_consented(meeting, recording) {
+        if !may_be_transcribed(meeting, recording) {
             return self.fail(WITHHELD.to_owned()).await;
         }
         let duration_ms = recording.content().and_then(|content| content.duration_ms);
@@ -257,7 +258,7 @@ impl TranscriptMaking<'_> {
         };
         let known = self.known_turns(meeting, recording).await?;
         self.advance(TranscriptProgress { status: TranscriptStatus::Processing, ..self.progress() }).await?;
-        tell(state, self.meeting_id, recording.id, self.request.clone()).await?;
+        publish_transcript_status(state, self.meeting_id, recording.id, self.request.clone()).await?;
         let content = recording.content().ok_or_else(|| JobError::Again("the recording has no content".to_owned()))?;
         let path = files::content(recording.id, content.sha256);
         let opened = state.recordings.file(&path, &content.sha256.to_string()).await;
@@ -458,14 +459,14 @@ impl HeardSink for TranscriptMaking<'_> {
             }
         };
         let recording = meeting.state.recordings.get(&self.version.recording_id);
-        let may = recording.is_some_and(|recording| is_consented(&meeting.state, recording));
+        let may = recording.is_some_and(|recording| may_be_transcribed(&meeting.state, recording));
         if !may {
             self.ended_by = Some(SinkEnd::Withdrawn);
         }
         may
     }
 
-    async fn heard(&mut self, batch: HeardBatch) -> Result<(), TranscriptUnwanted> {
+    async fn take_batch(&mut self, batch: HeardBatch) -> Result<(), TranscriptUnwanted> {
         if !batch.is_final {
             return Ok(());
         }
@@ -502,8 +503,3 @@ impl HeardSink for TranscriptMaking<'_> {
 }
 
 const WITHHELD: &str = "Somebody who can be heard has not consented to a transcript.";
-
-/// Whether everyone who can be heard consents to a transcript.
-pub fn is_consented(meeting: &Meeting, recording: &Recording) -> bool {
-    meeting.held_back(recording, ConsentScope::Transcript).is_empty() && meeting.withheld_for(recording).is_empty()
-}

@@ -6,7 +6,6 @@ use actors::meeting::{Meeting, Recording, RecordingStatus, TranscriptStatus};
 use actors::time::Time;
 
 use super::bodies::{CorrectSegment, CorrectedSpeaker, TranscribeAgain, TranscriptQuery};
-use super::making::is_consented;
 use super::model::{
     Correction, NamedSpeaker, SOMEBODY, StoredSegment, Transcript, TranscriptSegment, TranscriptVersion,
     TranscriptVersionView, current, overall, to_install,
@@ -22,6 +21,7 @@ use crate::http::error::ApiError;
 use crate::http::page::PageQuery;
 use crate::http::reason::Reason;
 use crate::meetings::commands::active;
+use crate::meetings::consents::may_be_transcribed;
 use crate::meetings::recordings::MeetingRecording;
 use crate::meetings::state::Meetings;
 
@@ -89,7 +89,7 @@ async fn at_the_same_time<'a>(
 ) -> Result<Vec<(&'a Recording, TranscriptVersion)>, ApiError> {
     let mut found = Vec::new();
     let others = meeting.recordings.values().filter(|other| other.id != recording.id);
-    for other in others.filter(|other| weaving::overlap(other, recording) && is_consented(meeting, other)) {
+    for other in others.filter(|other| weaving::overlap(other, recording) && may_be_transcribed(meeting, other)) {
         let id = other.id;
         let versions = state.db.read(move |conn| Box::pin(store::versions(conn, id)));
         let versions = versions.await.map_err(|failed: DbError| ApiError::from(failed))?;
@@ -100,7 +100,7 @@ async fn at_the_same_time<'a>(
 
 /// Checks that everyone who can be heard consents to a transcript.
 fn must_be_consented(resource: &MeetingRecording) -> Result<(), ApiError> {
-    match is_consented(&resource.meeting.state, resource.recording()?) {
+    match may_be_transcribed(&resource.meeting.state, resource.recording()?) {
         true => Ok(()),
         false => Err(ApiError::of(Code::CONSENT_WITHDRAWN)),
     }
@@ -196,7 +196,8 @@ pub async fn begin(
     let begun = insert(state, resource.meeting.state.project_id, version, now, request.clone()).await?;
     state.jobs.wake();
     // The job tells it again, so that a failure is no reason to refuse what is stored.
-    if let Err(away) = telling::tell(state, resource.meeting.state.id, resource.id, request).await {
+    if let Err(away) = telling::publish_transcript_status(state, resource.meeting.state.id, resource.id, request).await
+    {
         tracing::warn!(why = away.why(), "a meeting could not be told of a transcript; its job tells it");
     }
     Ok(TranscriptVersionView::of(begun, false))

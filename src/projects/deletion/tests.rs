@@ -151,8 +151,8 @@ async fn belongings(db: &Db) -> Vec<(String, String, String)> {
     found.await.unwrap().into_iter().map(|line| (line.child, line.named_by, line.parent)).collect()
 }
 
-async fn bury(db: &Db, id: Id<ids::Project>) {
-    db.write(move |conn| Box::pin(store::deletion::bury(conn, id))).await.unwrap();
+async fn hide(db: &Db, id: Id<ids::Project>) {
+    db.write(move |conn| Box::pin(store::deletion::hide(conn, id))).await.unwrap();
 }
 
 /// Records what it is asked to forget.
@@ -206,7 +206,7 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             );
             run(&db, &trigger).await;
         }
-        bury(&db, id).await;
+        hide(&db, id).await;
         let memory = Memory::default();
         assert_eq!(empty_in(&db, memory.clone(), id, CancellationToken::new()).await, Ok(()));
         assert_eq!(*memory.0.lock().unwrap(), ["meeting", "run"], "what was awake hears of it");
@@ -259,7 +259,7 @@ async fn what_a_server_that_stops_has_left_goes_when_it_is_begun_again() {
         let id = plant(&db).await;
         assert_eq!(empty(&db, id, CancellationToken::new()).await, Ok(()));
         assert_eq!(rows_in(&db, "participants").await, 1_200, "what is not buried is not touched");
-        bury(&db, id).await;
+        hide(&db, id).await;
         let found = db.read(move |conn| Box::pin(store::find(conn, id))).await.unwrap();
         assert!(found.is_none(), "it is in nobody's sight from the first moment");
         let stopping = CancellationToken::new();

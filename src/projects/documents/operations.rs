@@ -16,7 +16,7 @@ use super::reading;
 use super::store;
 use super::upload::DocumentUpload;
 use crate::access::principal::Caller;
-use crate::accounts::operations::hold;
+use crate::accounts::operations::lock_account;
 use crate::db::{Db, DbError};
 use crate::http::code::Code;
 use crate::http::envelope::List;
@@ -73,7 +73,7 @@ pub async fn upload(
         .write(move |conn| {
             Box::pin(async move {
                 // Locks the account's row, so that concurrent uploads of one account are counted one after the other.
-                if !hold(conn, caller.user_id).await? {
+                if !lock_account(conn, caller.user_id).await? {
                     return Err(ApiError::of(Code::UNAUTHORIZED));
                 }
                 let is_full = store::open_of(conn, caller.user_id, most).await? >= most;
@@ -158,7 +158,7 @@ pub async fn sources(
     project_id: Id<ids::Project>,
     ids: Vec<Id<ids::Document>>,
 ) -> Result<Vec<DocumentSource>, DbError> {
-    let found = db.read(move |conn| Box::pin(async move { store::some(conn, project_id, &ids).await })).await?;
+    let found = db.read(move |conn| Box::pin(async move { store::find_many(conn, project_id, &ids).await })).await?;
     let source = |document: Document| {
         let unreadable = unreadable(&document);
         DocumentSource { id: document.id, file_name: document.file_name, unreadable }

@@ -142,7 +142,7 @@ pub async fn text(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<Strin
 }
 
 /// Those of `ids` that are documents of the project, in the order of `ids`.
-pub async fn some(
+pub async fn find_many(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     ids: &[Id<ids::Document>],

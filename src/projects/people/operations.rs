@@ -57,10 +57,10 @@ pub async fn change_role(
     request: RequestId,
 ) -> Result<ProjectMember, ApiError> {
     let now = state.now();
-    let (member, viewer) = settle(state, project_id, None, move |conn| {
+    let (member, viewer) = change_members(state, project_id, None, move |conn| {
         Box::pin(async move {
             let HeldMember { project, actor, mut member, target, successor } =
-                hold(conn, project_id, member_id, caller).await?;
+                lock_member(conn, project_id, member_id, caller).await?;
             model::change(actor, target, role).map_err(refused)?;
             must_be_active(&project)?;
             let is_new = member.role != role;
@@ -100,10 +100,10 @@ pub async fn remove(
     let found = found.map_err(ApiError::from)?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     let ended = EndedMembership { project_id, user_id: found.user_id, at: now, request: request.clone() };
     let (hooks, own) = (state.membership_hooks.clone(), ended.clone());
-    settle(state, project_id, Some(ended), move |conn| {
+    change_members(state, project_id, Some(ended), move |conn| {
         Box::pin(async move {
             let HeldMember { project, actor, member, target, successor } =
-                hold(conn, project_id, member_id, caller).await?;
+                lock_member(conn, project_id, member_id, caller).await?;
             model::removal(actor, target).map_err(refused)?;
             must_be_active(&project)?;
             store::invitations::revoke(conn, project_id, &member.email, now).await?;
@@ -132,7 +132,7 @@ pub async fn stakeholders(
 
 /// Runs a change of a project's members to completion, independent of the request. While it is written, no role of the
 /// project is cached; afterwards its events are published.
-async fn settle<T: Send + 'static>(
+async fn change_members<T: Send + 'static>(
     state: &Projects,
     project_id: Id<ids::Project>,
     ended: Option<EndedMembership>,
@@ -145,7 +145,7 @@ async fn settle<T: Send + 'static>(
         let written = own.db.write(job).await;
         drop(changing);
         if let Some(ended) = ended {
-            own.membership_hooks.settle(&ended).await;
+            own.membership_hooks.after_end(&ended).await;
         }
         let written = match written {
             Ok((done, records)) => {
@@ -178,7 +178,7 @@ struct HeldMember {
     successor: Option<Id<User>>,
 }
 
-async fn hold(
+async fn lock_member(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     member_id: Id<ids::Member>,

@@ -42,7 +42,7 @@ pub const OF_RUN: [Part; 4] = [
 ];
 
 /// Hides a project from all users: deletes its memberships and invitations, and sets its status to `BURIED`.
-pub async fn bury(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), DbError> {
+pub async fn hide(conn: &mut Conn, id: Id<ids::Project>) -> Result<(), DbError> {
     diesel::delete(members::table.filter(members::project_id.eq(id))).execute(conn).await?;
     diesel::delete(project_invitations::table.filter(project_invitations::project_id.eq(id))).execute(conn).await?;
     diesel::update(projects::table.find(id)).set(projects::status.eq(BURIED)).execute(conn).await?;

@@ -127,14 +127,14 @@ async fn story_to_write(
     let read = state.db.read(move |conn| {
         Box::pin(async move {
             let project = projects::store::find(conn, project_id).await?;
-            let own = analysis::items::store::some(conn, project_id, vec![item.uuid()]).await?;
+            let own = analysis::items::store::find_many(conn, project_id, vec![item.uuid()]).await?;
             let story = own.first().map(|row| item_of(ItemKind::UserStory, &row.body)).transpose()?;
             let Some(ProjectItem::UserStory(story)) = story else { return Ok((project, None, Vec::new(), Vec::new())) };
             let ids = story.requirement_ids.clone();
-            let rows = analysis::items::store::some(conn, project_id, ids).await?;
+            let rows = analysis::items::store::find_many(conn, project_id, ids).await?;
             let requirements =
                 rows.iter().map(|row| item_of(ItemKind::Requirement, &row.body)).collect::<Result<_, _>>()?;
-            let comments = feedbacks::some(conn, project_id, &wanted).await?;
+            let comments = feedbacks::find_many(conn, project_id, &wanted).await?;
             Ok::<(_, _, Vec<ProjectItem>, _), DbError>((project, Some(story), requirements, comments))
         })
     });

@@ -26,7 +26,6 @@ use crate::http::list::Listing;
 use crate::http::patch::Patch;
 use crate::http::reason::Reason;
 use crate::jobs::mail::QueuedEmail;
-use crate::meetings::invitations::calendar_updates::locale;
 use crate::projects;
 use crate::projects::events::topic;
 use crate::projects::model::Project;
@@ -330,7 +329,7 @@ async fn tell_author(
         return Ok(());
     }
     let language = accounts::store::account_of(conn, &email).await?.map(|account| account.language);
-    let locale = locale(language, project, own.as_ref());
+    let locale = project.email_locale(language, own.as_ref());
     let mail = emails::decided(feedback, email, locale, &project.name);
     state.outbox.send(conn, QueuedEmail::from(mail).in_turn_of(project.id), now, request).await.map_err(ApiError::from)
 }

@@ -102,7 +102,7 @@ pub async fn find(conn: &mut Conn, id: Id<Feedback>) -> Result<Option<Feedback>,
 }
 
 /// Returns those of the ids that are feedback of a project.
-pub async fn some(
+pub async fn find_many(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     ids: &[Id<Feedback>],

@@ -108,7 +108,7 @@ pub async fn find(conn: &mut Conn, id: Id<ReviewInvitation>) -> Result<Option<Re
 }
 
 /// Those of the ids that exist, in the order of the ids.
-pub async fn some(conn: &mut Conn, ids: &[Id<ReviewInvitation>]) -> Result<Vec<ReviewInvitation>, DbError> {
+pub async fn find_many(conn: &mut Conn, ids: &[Id<ReviewInvitation>]) -> Result<Vec<ReviewInvitation>, DbError> {
     let rows: Vec<Row> = review_invitations::table
         .filter(review_invitations::id.eq_any(ids))
         .order(review_invitations::id.asc())

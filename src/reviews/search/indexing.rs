@@ -226,7 +226,7 @@ impl SearchIndexer {
                 if !change.is_empty() {
                     store::replace(conn, change).await?;
                 }
-                pending::settle(conn, sources, notes).await
+                pending::forget_indexed(conn, sources, notes).await
             })
         });
         written.await

@@ -19,8 +19,8 @@ use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
+use crate::meetings::consents::may_be_transcribed;
 use crate::meetings::recordings::MeetingRecording;
-use crate::meetings::transcripts::making::is_consented;
 use crate::reviews::state::Reviews;
 
 /// How many more hits are read than asked for, so that some may turn out to be withheld.
@@ -94,7 +94,7 @@ async fn readable(
         let mut said_in = None;
         if passage.kind == SearchKind::Transcript {
             if !withheld.contains(&passage.source_id) {
-                said_in = heard(state, caller, passage.source_id.uuid()).await?;
+                said_in = readable_recording(state, caller, passage.source_id.uuid()).await?;
             }
             if said_in.is_none() {
                 withheld.insert(passage.source_id);
@@ -113,7 +113,7 @@ fn list(items: Vec<SearchHit>) -> List<SearchHit> {
 
 /// The meeting of a recording, and its title; `None` if the caller may not read the transcript, or somebody who can be
 /// heard does not consent to it.
-async fn heard(state: &Reviews, caller: Caller, id: Uuid) -> Result<Option<(Uuid, String)>, ApiError> {
+async fn readable_recording(state: &Reviews, caller: Caller, id: Uuid) -> Result<Option<(Uuid, String)>, ApiError> {
     let found = MeetingRecording::find(state, Id::from_uuid(id), caller).await;
     let Loaded { relation, resource } = match found {
         Ok(loaded) => loaded,
@@ -122,7 +122,7 @@ async fn heard(state: &Reviews, caller: Caller, id: Uuid) -> Result<Option<(Uuid
     };
     let Ok(resource) = resource else { return Ok(None) };
     let meeting = &resource.meeting.state;
-    let is_heard = relation.may_listen() && is_consented(meeting, resource.recording()?);
+    let is_heard = relation.may_listen() && may_be_transcribed(meeting, resource.recording()?);
     Ok(is_heard.then(|| (meeting.id.uuid(), meeting.title.clone())))
 }
 

@@ -64,9 +64,9 @@ impl SeenIssue {
         match &self.what {
             Seen::Created(issue) => issues::confirm(conn, site, story, issue).await,
             Seen::Refused => issues::forget(conn, site, story).await,
-            Seen::Gone => issues::see(conn, site, story, None).await,
+            Seen::Gone => issues::save_state(conn, site, story, None).await,
             Seen::There(issue, state, fingerprint) => {
-                issues::see(conn, site, story, Some((issue, *state))).await?;
+                issues::save_state(conn, site, story, Some((issue, *state))).await?;
                 match fingerprint {
                     Some(print) => issues::set_fingerprint(conn, site, story, print).await,
                     None => Ok(()),

@@ -86,12 +86,12 @@ impl<'a> Exporter<'a> {
             names: names.map_err(|error: DbError| Halt::from(error))?,
             deferred: None,
         };
-        exporter.fit().await?;
+        exporter.refresh_target().await?;
         Ok(exporter)
     }
 
     /// Brings the target up to date: a project may have been renamed, and a form changed, since the destination was saved.
-    async fn fit(&mut self) -> Result<(), Halt> {
+    async fn refresh_target(&mut self) -> Result<(), Halt> {
         let id = self.target.project_id.clone();
         let read = |tracker: Arc<dyn Tracker>, access: TrackerAccess| {
             let id = id.clone();
@@ -120,7 +120,7 @@ impl<'a> Exporter<'a> {
         }
     }
 
-    fn settle(&self) -> Duration {
+    fn settle_time(&self) -> Duration {
         Duration::from_secs(self.state.config.trackers.settle_seconds)
     }
 
@@ -167,7 +167,7 @@ impl<'a> Exporter<'a> {
     /// Looks for issues whose creation was not confirmed. Returns the stories that have none.
     async fn settled(&mut self, doubtful: Vec<(DraftedStory, StoryIssue)>) -> Result<Vec<DraftedStory>, Halt> {
         let now = self.state.now();
-        let settle = self.settle();
+        let settle = self.settle_time();
         let mut by_project: HashMap<String, Vec<(DraftedStory, Time)>> = HashMap::new();
         for (drafted, intent) in doubtful {
             let left = (intent.intended_at + settle).since(now);
@@ -283,7 +283,7 @@ impl<'a> Exporter<'a> {
 
     fn in_doubt(&self, why: &str) -> Halt {
         tracing::warn!(export = %self.export.id, why, "it is not known whether a tracker has created issues");
-        Halt::Wait(self.settle(), "The issue tracker did not confirm what it created.".to_owned())
+        Halt::Wait(self.settle_time(), "The issue tracker did not confirm what it created.".to_owned())
     }
 
     /// Commits the intent to create the issues of stories. Returns soon after the commit, or fails.

@@ -109,7 +109,7 @@ async fn save(
             for one in changed {
                 let Some(issue) = &one.issue else { continue };
                 let found = current.get(&issue.id);
-                store::see(conn, &site, one.user_story_id, found.map(|now| (&now.issue, now.state))).await?;
+                store::save_state(conn, &site, one.user_story_id, found.map(|now| (&now.issue, now.state))).await?;
                 let shown = found.map_or(issue, |now| &now.issue);
                 let shown = TrackerIssue {
                     key: shown.key.clone(),

@@ -163,7 +163,7 @@ pub async fn set_fingerprint(
 }
 
 /// Saves how an issue was found at the tracker: its key and address, and its state; `None` if it is gone.
-pub async fn see(
+pub async fn save_state(
     conn: &mut Conn,
     site: &SiteOfProject,
     story: Uuid,

@@ -16,7 +16,7 @@ const DEFERRED: Days = Days::new(14);
 ///
 /// # Errors
 /// Returns a message if a call fails.
-pub async fn some(caller: &ApiClient, project_id: &str, found: &ResultsDashboard) -> Result<String, String> {
+pub async fn decide_some(caller: &ApiClient, project_id: &str, found: &ResultsDashboard) -> Result<String, String> {
     let is_good = |one: &&Requirement| one.quality_issues.is_empty() && one.conflicts_with.is_empty();
     let (good, other): (Vec<&Requirement>, Vec<&Requirement>) = found.requirements.iter().partition(is_good);
     let mut good = good.into_iter();

@@ -93,7 +93,7 @@ pub async fn play(
         return Err(format!("Not every document could be read: {}.", names.join(", ")));
     }
     if is_of_samples {
-        step(page, "Review", &review::some(&caller, &project.id, &found).await?);
+        step(page, "Review", &review::decide_some(&caller, &project.id, &found).await?);
     }
     Ok(Scene { server, account, session, project })
 }

@@ -40,7 +40,7 @@ impl Sender<'_> {
     /// Builds the e-mail of an invitation. `own` is the language of the invitee, if they have an account.
     pub fn email(&self, invitation: &Invitation, token: &OneTimeToken, own: Option<Language>) -> QueuedEmail {
         let Self { state, meeting, project, inviter, now } = *self;
-        let locale = calendar_updates::locale(own, project, inviter);
+        let locale = project.email_locale(own, inviter);
         let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
         let join_url = join_url(&state.url, meeting.id);
         let calendar = calendar::request(calendar_updates::entry(state, meeting, &join_url, invitation, inviter, now));

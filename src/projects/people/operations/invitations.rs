@@ -14,7 +14,7 @@ use super::super::model::{
     ProjectInvitationPreview, ProjectMember, State,
 };
 use super::super::store::{self, invitations};
-use super::{acting, locked, record_change, settle};
+use super::{acting, change_members, locked, record_change};
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
 use crate::access::role::ProjectRole;
@@ -236,7 +236,7 @@ pub async fn accept(
         .quotas
         .count_unless_made(kind, project_id.uuid(), 1, move |conn| Box::pin(store::of(conn, project_id, user_id)));
     let counted = counted.await?;
-    let member = settle(state, project_id, None, move |conn| {
+    let member = change_members(state, project_id, None, move |conn| {
         Box::pin(async move {
             let project = locked(conn, project_id).await?;
             let invitation = invitations::by_token(conn, &hash).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;

@@ -121,7 +121,7 @@ pub async fn create(
     let (kind, more) = (CountedKind::InvitationsToReview, batch.input.invitees.len());
     let ids = batch.input.ids();
     let counted = state.quotas.count_unless_made(kind, project_id.uuid(), more, move |conn| {
-        Box::pin(async move { Ok(store::some(conn, &ids).await?.pop()) })
+        Box::pin(async move { Ok(store::find_many(conn, &ids).await?.pop()) })
     });
     let counted = counted.await?;
     let made = state.db.write(move |conn| Box::pin(batch.make(conn))).await?;
@@ -147,7 +147,7 @@ impl ReviewInvitationBatch {
         // Locked, so that concurrent requests do not invite anyone twice.
         let project = projects::store::find_to_change(conn, self.project_id).await?;
         let project = project.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
-        let made = store::some(conn, &self.input.ids()).await?;
+        let made = store::find_many(conn, &self.input.ids()).await?;
         if !made.is_empty() {
             return Ok(made);
         }

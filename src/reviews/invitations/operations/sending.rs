@@ -19,7 +19,6 @@ use crate::db::Conn;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::jobs::mail::QueuedEmail;
-use crate::meetings::invitations::calendar_updates::locale;
 use crate::meetings::invitations::model::PAUSE;
 use crate::projects;
 use crate::projects::model::Project;
@@ -42,7 +41,7 @@ impl ReviewMails<'_> {
         own: Option<Language>,
     ) -> QueuedEmail {
         let Self { state, project, inviter } = *self;
-        let locale = locale(own, project, inviter);
+        let locale = project.email_locale(own, inviter);
         let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
         let url = format!("{}/review#token={}", state.url, token.text());
         let email = emails::invitation(invitation, locale, &project.name, inviter, url);

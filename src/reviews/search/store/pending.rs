@@ -65,7 +65,7 @@ pub async fn notes(conn: &mut Conn, project_id: Id<ids::Project>, most: i64) -> 
 }
 
 /// Deletes the notes of sources that are indexed, and what is known of earlier failures.
-pub async fn settle(conn: &mut Conn, sources: Vec<Id<()>>, notes: Vec<i64>) -> Result<(), DbError> {
+pub async fn forget_indexed(conn: &mut Conn, sources: Vec<Id<()>>, notes: Vec<i64>) -> Result<(), DbError> {
     diesel::delete(search_pending::table.filter(search_pending::id.eq_any(notes))).execute(conn).await?;
     diesel::delete(search_retries::table.filter(search_retries::source_id.eq_any(sources))).execute(conn).await?;
     Ok(())
