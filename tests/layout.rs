@@ -57,6 +57,15 @@ fn the_stories_of_routes_are_in_the_folder_of_the_same_name() {
     assert!(missing.is_empty(), "routes without stories at their place:\n{}", missing.join("\n"));
 }
 
+/// A module with parts is a folder with a `mod.rs`: nobody has to look in two places for it.
+#[test]
+fn a_module_with_parts_is_a_folder_with_mod_rs() {
+    let mut files = Vec::new();
+    rust_files(Path::new(ROOT), &mut files);
+    files.retain(|file| Path::new(ROOT).join(file).with_extension("").is_dir());
+    assert!(files.is_empty(), "these stand beside folders of the same name: {files:?}");
+}
+
 /// The lines of a text that are too long, by their numbers, with their lengths in characters. A line may be long for a raw
 /// string, which can't be broken, and for a word without spaces, such as an address.
 fn long_lines(text: &str) -> Vec<(usize, usize)> {

@@ -194,13 +194,13 @@ const CHILDREN: &[ParserChild] = &[
         readers: &[
             ("crates/exports/import/bounds.rs", IMPORTED_WORKBOOKS),
             ("crates/exports/import/xml.rs", IMPORTED_WORKBOOKS),
-            ("crates/exports/import/xlsx.rs", IMPORTED_WORKBOOKS),
+            ("crates/exports/import/xlsx/mod.rs", IMPORTED_WORKBOOKS),
             (
-                "crates/exports/import/reqif.rs",
+                "crates/exports/import/reqif/mod.rs",
                 "crates/exports/file_tests/import_complexity.rs::reqif_is_read_in_proportion_to_its_size",
             ),
             (
-                "crates/exports/import/comparison.rs",
+                "crates/exports/import/comparison/mod.rs",
                 "crates/exports/file_tests/import_complexity.rs::a_file_is_compared_in_proportion_to_its_items_and_those_of_the_project",
             ),
             (
@@ -262,9 +262,9 @@ const NOT_OF_USERS: &[(&str, &str)] = &[
     ("src/models/unpack.rs", "unpacks speech models, whose sums are known"),
     ("src/service/pages/assets.rs", "compresses the pages, once"),
     ("crates/exports/csv.rs", "writes a file"),
-    ("crates/exports/docx.rs", "writes a file"),
+    ("crates/exports/docx/mod.rs", "writes a file"),
     ("crates/exports/docx/markup.rs", "writes a file"),
-    ("crates/exports/reqif.rs", "writes a file"),
+    ("crates/exports/reqif/mod.rs", "writes a file"),
     ("crates/exports/reqif/markup.rs", "writes a file"),
     ("crates/whisper/decoding.rs", "compresses what was heard, to tell repetitions"),
 ];

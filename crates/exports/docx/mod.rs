@@ -19,13 +19,13 @@ use crate::text::clean_line;
 use crate::words::{Label, Words};
 use markup::{PageSetting, WordMarkup};
 
-const CONTENT_TYPES: &str = include_str!("docx/template/content_types.xml");
-const PACKAGE_RELATIONS: &str = include_str!("docx/template/package_relations.xml");
-const DOCUMENT_RELATIONS: &str = include_str!("docx/template/document_relations.xml");
-const STYLES: &str = include_str!("docx/template/styles.xml");
-const NUMBERING: &str = include_str!("docx/template/numbering.xml");
-const SETTINGS: &str = include_str!("docx/template/settings.xml");
-const FOOTER: &str = include_str!("docx/template/footer.xml");
+const CONTENT_TYPES: &str = include_str!("template/content_types.xml");
+const PACKAGE_RELATIONS: &str = include_str!("template/package_relations.xml");
+const DOCUMENT_RELATIONS: &str = include_str!("template/document_relations.xml");
+const STYLES: &str = include_str!("template/styles.xml");
+const NUMBERING: &str = include_str!("template/numbering.xml");
+const SETTINGS: &str = include_str!("template/settings.xml");
+const FOOTER: &str = include_str!("template/footer.xml");
 
 pub(crate) fn write(specification: &Specification) -> Result<Vec<u8>, ExportFault> {
     package(specification).map_err(|error| ExportFault(format!("The document could not be written: {error}")))

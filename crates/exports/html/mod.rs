@@ -10,7 +10,7 @@ use crate::specification::{CriterionEntry, Specification};
 use crate::text::{clean, clean_line, direction_of};
 use crate::words::{Label, Words};
 
-const STYLE: &str = include_str!("html/style.css");
+const STYLE: &str = include_str!("style.css");
 /// Nothing is loaded and nothing runs; the only style is this file's own, by its SHA-256.
 const POLICY: &str = "default-src 'none'; style-src 'sha256-VsNqXQQliW06D01ZMnYhRUCE9yQdMBEKe5do2A+xSG4='; base-uri \
     'none'; form-action 'none'";

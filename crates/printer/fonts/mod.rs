@@ -14,14 +14,14 @@ pub(crate) const FAMILIES: [&str; 5] =
     ["Noto Sans", "Noto Naskh Arabic", "Noto Sans Hebrew", "Noto Sans Math", "Noto Sans Symbols2"];
 
 static FILES: [&[u8]; 8] = [
-    include_bytes!("fonts/NotoSans-Regular.ttf"),
-    include_bytes!("fonts/NotoSans-Bold.ttf"),
-    include_bytes!("fonts/NotoNaskhArabic-Regular.ttf"),
-    include_bytes!("fonts/NotoNaskhArabic-Bold.ttf"),
-    include_bytes!("fonts/NotoSansHebrew-Regular.ttf"),
-    include_bytes!("fonts/NotoSansHebrew-Bold.ttf"),
-    include_bytes!("fonts/NotoSansMath-Subset.ttf"),
-    include_bytes!("fonts/NotoSansSymbols2-Subset.ttf"),
+    include_bytes!("NotoSans-Regular.ttf"),
+    include_bytes!("NotoSans-Bold.ttf"),
+    include_bytes!("NotoNaskhArabic-Regular.ttf"),
+    include_bytes!("NotoNaskhArabic-Bold.ttf"),
+    include_bytes!("NotoSansHebrew-Regular.ttf"),
+    include_bytes!("NotoSansHebrew-Bold.ttf"),
+    include_bytes!("NotoSansMath-Subset.ttf"),
+    include_bytes!("NotoSansSymbols2-Subset.ttf"),
 ];
 
 /// One embedded font file, by its place among them.
