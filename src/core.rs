@@ -1,7 +1,6 @@
 //! The state that every module may use: settings, database, clock, event hub, jobs, e-mail, secrets, quotas and
 //! background tasks.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use actors::hub::Hub;
@@ -15,9 +14,47 @@ use crate::keys::Secret;
 use crate::quotas::Quotas;
 use crate::tasks::Tasks;
 
-/// The base of all other states. Clones share one state.
-#[derive(Clone)]
-pub struct Core(Arc<CoreParts>);
+/// Declares a state around its parts, which its clones share. Those of an area say `and core`: what every area needs is at hand
+/// as if it were a part of its own. What is another area's is named by that area.
+macro_rules! shared_state {
+    ($(#[$about:meta])* $name:ident($parts:ident)) => {
+        $(#[$about])*
+        #[derive(Clone)]
+        pub struct $name(::std::sync::Arc<$parts>);
+
+        impl $name {
+            #[must_use]
+            pub fn new(parts: $parts) -> Self {
+                Self(::std::sync::Arc::new(parts))
+            }
+        }
+
+        impl ::std::ops::Deref for $name {
+            type Target = $parts;
+            fn deref(&self) -> &$parts {
+                &self.0
+            }
+        }
+
+        impl $crate::http::mounted::Mounted for $name {}
+    };
+    ($(#[$about:meta])* $name:ident($parts:ident) and core) => {
+        $crate::core::shared_state! { $(#[$about])* $name($parts) }
+
+        impl ::std::ops::Deref for $parts {
+            type Target = $crate::core::Core;
+            fn deref(&self) -> &$crate::core::Core {
+                &self.core
+            }
+        }
+    };
+}
+pub(crate) use shared_state;
+
+shared_state! {
+    /// The base of all other states.
+    Core(CoreParts)
+}
 
 pub struct CoreParts {
     pub config: Config,
@@ -36,19 +73,7 @@ pub struct CoreParts {
 
 impl Core {
     #[must_use]
-    pub fn new(parts: CoreParts) -> Self {
-        Self(Arc::new(parts))
-    }
-
-    #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
-    }
-}
-
-impl Deref for Core {
-    type Target = CoreParts;
-    fn deref(&self) -> &CoreParts {
-        &self.0
     }
 }

@@ -1,19 +1,16 @@
 //! The state of authentication and authorization.
 
-use std::ops::Deref;
-use std::sync::Arc;
-
 use super::revoked::Revoked;
 use super::tickets::Tickets;
 use super::token::Tokens;
-use crate::core::Core;
+use crate::core::{Core, shared_state};
 use crate::http::call_limits::CallLimit;
 use crate::http::costly_calls::CostlyCalls;
-use crate::http::mounted::Mounted;
 
-/// The state of this module and of [`Core`], which it builds on. Clones share one state.
-#[derive(Clone)]
-pub struct Gate(Arc<GateParts>);
+shared_state! {
+    /// The state of this module.
+    Gate(GateParts) and core
+}
 
 pub struct GateParts {
     pub core: Core,
@@ -30,28 +27,3 @@ pub struct CallLimits {
     /// Those that cost much, in addition: by account, with few at once for each project.
     pub costly: CostlyCalls,
 }
-
-impl Gate {
-    #[must_use]
-    pub fn new(parts: GateParts) -> Self {
-        Self(Arc::new(parts))
-    }
-}
-
-impl Deref for Gate {
-    type Target = GateParts;
-    fn deref(&self) -> &GateParts {
-        &self.0
-    }
-}
-
-impl Deref for GateParts {
-    type Target = Core;
-    fn deref(&self) -> &Core {
-        &self.core
-    }
-}
-
-impl Mounted for Gate {}
-
-impl Mounted for Core {}

@@ -24,8 +24,8 @@ pub async fn follow(state: Accounts) {
         let (now, since) = (state.now(), answered_at - OVERLAP);
         match state.db.read(move |conn| Box::pin(store::ended_since(conn, since))).await {
             Ok(ended) => {
-                for session_id in ended.into_iter().filter(|id| !state.revoked.contains(*id)) {
-                    state.revoked.add(session_id, now);
+                for session_id in ended.into_iter().filter(|id| !state.gate.revoked.contains(*id)) {
+                    state.gate.revoked.add(session_id, now);
                 }
                 answered_at = now;
             }

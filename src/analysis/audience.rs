@@ -30,7 +30,7 @@ impl Audience for RunAudience {
         let caller = caller.account()?;
         let run = find(&self.state, id).await?;
         let project_id = run.state.project_id;
-        match self.state.roles.of(&self.state.db, project_id, caller.user_id).await? {
+        match self.state.projects.roles.of(&self.state.db, project_id, caller.user_id).await? {
             Some(_) => Ok(topic(project_id)),
             None => Err(ApiError::of(Code::FORBIDDEN)),
         }

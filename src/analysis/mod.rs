@@ -66,7 +66,7 @@ impl Resource for RunSnapshot {
             let project = state.db.read(move |conn| Box::pin(projects::store::find(conn, project_id))).await;
             project.map_err(ApiError::from)?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
         }
-        let role = state.roles.of(&state.db, project_id, caller.user_id).await?;
+        let role = state.projects.roles.of(&state.db, project_id, caller.user_id).await?;
         let resource = run.ok_or_else(|| ApiError::of(Code::NOT_FOUND));
         Ok(Loaded { relation: Relation { role, ..Relation::default() }, resource })
     }

@@ -1,8 +1,5 @@
 //! The state of the analysis area.
 
-use std::ops::Deref;
-use std::sync::Arc;
-
 use actors::registry::Registry;
 use actors::run::Run;
 
@@ -11,14 +8,18 @@ use super::large_reads::LargeReads;
 use super::supervisor::RunSupervisor;
 use crate::clients::files::Files;
 use crate::clients::printer::PdfPrinter;
-use crate::http::mounted::Mounted;
+use crate::core::{Core, shared_state};
 use crate::meetings::state::Meetings;
+use crate::projects::state::Projects;
 
-/// The state of this area, with the state of the areas it depends on. Clones share the same state.
-#[derive(Clone)]
-pub struct Analysis(Arc<AnalysisParts>);
+shared_state! {
+    /// The state of this area, with the state of the areas it depends on.
+    Analysis(AnalysisParts) and core
+}
 
 pub struct AnalysisParts {
+    pub core: Core,
+    pub projects: Projects,
     pub meetings: Meetings,
     pub registry: Registry<Run>,
     pub runner: RunSupervisor,
@@ -40,26 +41,3 @@ impl Exports {
         Self { files, printer, ended: Ends::default() }
     }
 }
-
-impl Analysis {
-    #[must_use]
-    pub fn new(parts: AnalysisParts) -> Self {
-        Self(Arc::new(parts))
-    }
-}
-
-impl Deref for Analysis {
-    type Target = AnalysisParts;
-    fn deref(&self) -> &AnalysisParts {
-        &self.0
-    }
-}
-
-impl Deref for AnalysisParts {
-    type Target = Meetings;
-    fn deref(&self) -> &Meetings {
-        &self.meetings
-    }
-}
-
-impl Mounted for Analysis {}

@@ -1,17 +1,17 @@
 //! The state of the HTTP layer: the open connections and the byte budget.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use super::budget::Budget;
-use super::mounted::Mounted;
 use super::raw_connection::Connections;
 use super::spool::Spools;
 use crate::config;
+use crate::core::shared_state;
 
-/// The state of the HTTP layer. Clones share one state.
-#[derive(Clone)]
-pub struct Http(Arc<HttpParts>);
+shared_state! {
+    /// The state of the HTTP layer.
+    Http(HttpParts)
+}
 
 pub struct HttpParts {
     pub settings: config::Http,
@@ -22,19 +22,3 @@ pub struct HttpParts {
     /// Where large responses wait until they have been sent.
     pub spools: Spools,
 }
-
-impl Http {
-    #[must_use]
-    pub fn new(parts: HttpParts) -> Self {
-        Self(Arc::new(parts))
-    }
-}
-
-impl Deref for Http {
-    type Target = HttpParts;
-    fn deref(&self) -> &HttpParts {
-        &self.0
-    }
-}
-
-impl Mounted for Http {}

@@ -41,9 +41,9 @@ pub async fn ending(state: RealTime, principal: Principal) -> EndCondition {
 }
 
 async fn revoked(state: &RealTime, session_id: Id<Session>) {
-    let mut ended = state.revoked.listen();
+    let mut ended = state.gate.revoked.listen();
     // Checked after subscribing, so that a revocation in between is not missed, and again after a lag.
-    while !state.revoked.contains(session_id) {
+    while !state.gate.revoked.contains(session_id) {
         loop {
             match ended.recv().await {
                 Ok(other) if other != session_id => {}

@@ -31,8 +31,8 @@ pub async fn issue_ticket(
     state: RealTime,
 ) -> Result<NotReplayable<SocketTicket>, ApiError> {
     check_access(&state, request.access.caller).await?;
-    let ticket = state.tickets.give(request.access.caller, state.now()).map_err(ApiError::internal)?;
-    Ok(NotReplayable(Reply::created(SocketTicket { ticket, expires_in: state.tickets.life.as_secs() })))
+    let ticket = state.gate.tickets.give(request.access.caller, state.now()).map_err(ApiError::internal)?;
+    Ok(NotReplayable(Reply::created(SocketTicket { ticket, expires_in: state.gate.tickets.life.as_secs() })))
 }
 
 /// The request itself, to be upgraded to another protocol.

@@ -288,7 +288,7 @@ impl Socket {
         let topic: Topic = topic.parse().map_err(|_| {
             ApiError::with_message(Code::VALIDATION_ERROR, "A topic must be meeting:<id>, run:<id> or project:<id>.")
         })?;
-        self.state.limits.calls.take(&self.caller.uuid().to_string())?;
+        self.state.gate.limits.calls.take(&self.caller.uuid().to_string())?;
         if let Some(former) = self.feeds.remove(&topic) {
             context.cancel_future(former);
         }

@@ -1,20 +1,19 @@
 //! The state of the real-time area.
 
-use std::ops::Deref;
-use std::sync::Arc;
-
 use uuid::Uuid;
 
 use super::audience::Audiences;
 use crate::access::state::Gate;
+use crate::core::{Core, shared_state};
 use crate::http::connection_limit::ConnectionLimit;
-use crate::http::mounted::Mounted;
 
-/// The state of this area, with the state of the areas it depends on. Clones share the same state.
-#[derive(Clone)]
-pub struct RealTime(Arc<RealTimeParts>);
+shared_state! {
+    /// The state of this area, with the state of the areas it depends on.
+    RealTime(RealTimeParts) and core
+}
 
 pub struct RealTimeParts {
+    pub core: Core,
     pub gate: Gate,
     /// Who may subscribe to which topics.
     pub audiences: Audiences,
@@ -23,26 +22,3 @@ pub struct RealTimeParts {
     /// Limits the open event streams per account.
     pub streams: ConnectionLimit<Uuid>,
 }
-
-impl RealTime {
-    #[must_use]
-    pub fn new(parts: RealTimeParts) -> Self {
-        Self(Arc::new(parts))
-    }
-}
-
-impl Deref for RealTime {
-    type Target = RealTimeParts;
-    fn deref(&self) -> &RealTimeParts {
-        &self.0
-    }
-}
-
-impl Deref for RealTimeParts {
-    type Target = Gate;
-    fn deref(&self) -> &Gate {
-        &self.gate
-    }
-}
-
-impl Mounted for RealTime {}

@@ -16,7 +16,7 @@ use crate::http::error::ApiError;
 /// # Errors
 /// 409 for an archived project; 404 when the project does not exist.
 pub async fn active(state: &Meetings, meeting: &MeetingSnapshot) -> Result<(), ApiError> {
-    let status = state.roles.status(&state.db, meeting.state.project_id).await?;
+    let status = state.projects.roles.status(&state.db, meeting.state.project_id).await?;
     status.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?.must_be_active()
 }
 

@@ -54,7 +54,7 @@ impl Resource for MeetingSnapshot {
         let found = state.registry.snapshot(id).await.map_err(|away| ApiError::unavailable(away.0))?;
         let meeting = found.ok_or_else(|| ApiError::of(Code::MEETING_NOT_FOUND))?;
         let project_id = meeting.state.project_id;
-        let role = state.roles.of(&state.db, project_id, caller.user_id).await?;
+        let role = state.projects.roles.of(&state.db, project_id, caller.user_id).await?;
         Ok(Loaded { relation: relation(&meeting.state, caller, role), resource: Ok(meeting) })
     }
 

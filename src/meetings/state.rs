@@ -1,8 +1,5 @@
 //! The application state of meetings.
 
-use std::ops::Deref;
-use std::sync::Arc;
-
 use actors::meeting::Meeting;
 use actors::registry::Registry;
 use speech::SoundCutter;
@@ -11,15 +8,16 @@ use super::attendance::Attendance;
 use super::rooms::Rooms;
 use super::wordings::Wordings;
 use crate::clients::files::Folders;
-use crate::http::mounted::Mounted;
+use crate::core::{Core, shared_state};
 use crate::projects::state::Projects;
 
-/// The state of the meetings area; dereferences to the state of projects, which it builds on. Clones share the same
-/// state.
-#[derive(Clone)]
-pub struct Meetings(Arc<MeetingsParts>);
+shared_state! {
+    /// The state of this area, with the state of the areas it depends on.
+    Meetings(MeetingsParts) and core
+}
 
 pub struct MeetingsParts {
+    pub core: Core,
     pub projects: Projects,
     pub registry: Registry<Meeting>,
     /// Which sockets are subscribed to which meetings.
@@ -32,26 +30,3 @@ pub struct MeetingsParts {
     /// The media server, in whose rooms meetings are held.
     pub rooms: Rooms,
 }
-
-impl Meetings {
-    #[must_use]
-    pub fn new(parts: MeetingsParts) -> Self {
-        Self(Arc::new(parts))
-    }
-}
-
-impl Deref for Meetings {
-    type Target = MeetingsParts;
-    fn deref(&self) -> &MeetingsParts {
-        &self.0
-    }
-}
-
-impl Deref for MeetingsParts {
-    type Target = Projects;
-    fn deref(&self) -> &Projects {
-        &self.projects
-    }
-}
-
-impl Mounted for Meetings {}

@@ -71,7 +71,7 @@ async fn space(state: &Operators) -> Result<SpaceFigures, ApiError> {
 
 /// How much the stored avatars are; `None` where their store does not answer in time, since the rest is worth the more then.
 async fn avatars(state: &Operators) -> Option<StorageFigures> {
-    let usage = match tokio::time::timeout(PATIENCE, state.avatars.usage()).await {
+    let usage = match tokio::time::timeout(PATIENCE, state.analysis.projects.accounts.avatars.usage()).await {
         Ok(Ok(usage)) => usage,
         Ok(Err(error)) => {
             tracing::warn!(%error, "the stored avatars could not be counted");

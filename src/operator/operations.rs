@@ -73,7 +73,7 @@ pub async fn cancel_run(
     id: Id<Run>,
     request: RequestId,
 ) -> Result<OperatorRun, ApiError> {
-    runs::cancel_here(state, id, request).await?;
+    runs::cancel_here(&state.analysis, id, request).await?;
     tracing::info!(account = %caller.user_id, run = %id, "an operator cancelled a run");
     run(state, id).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))
 }

@@ -68,7 +68,7 @@ async fn database(state: &Operators) -> Dependency {
 
 async fn media_server(state: &Operators, request: &RequestId) -> Dependency {
     let name = DependencyName::MediaServer;
-    let Some(server) = state.rooms.server() else {
+    let Some(server) = state.analysis.meetings.rooms.server() else {
         return Dependency::not_configured(name, "Meetings have no media room; set livekit.url to give them one.");
     };
     let asked = async {
@@ -104,7 +104,7 @@ async fn speech(state: &Operators) -> Dependency {
 
 async fn pipeline(state: &Operators, request: &RequestId) -> Dependency {
     let name = DependencyName::Pipeline;
-    let Some(service) = state.runner.service() else {
+    let Some(service) = state.analysis.runner.service() else {
         return Dependency::ready(name, "Runs are analysed by this server.");
     };
     match within(service.health(request)).await {

@@ -1,22 +1,21 @@
 //! The state of the operations for operators.
 
-use std::ops::Deref;
-use std::sync::Arc;
-
 use actors::time::Time;
 use tokio::sync::Mutex;
 
 use super::model::InstallationFigures;
 use crate::analysis::state::Analysis;
-use crate::http::mounted::Mounted;
+use crate::core::{Core, shared_state};
 use crate::http::state::Http;
 use crate::live::state::RealTime;
 
-/// The state of this area, with the state of the areas it depends on. Clones share the same state.
-#[derive(Clone)]
-pub struct Operators(Arc<OperatorsParts>);
+shared_state! {
+    /// The state of this area, with the state of the areas it depends on.
+    Operators(OperatorsParts) and core
+}
 
 pub struct OperatorsParts {
+    pub core: Core,
     pub analysis: Analysis,
     pub real_time: RealTime,
     pub http: Http,
@@ -28,26 +27,3 @@ pub struct OperatorsParts {
 /// The latest figures. Whoever comes while they are computed waits for them here.
 #[derive(Default)]
 pub struct FiguresCache(pub(super) Mutex<Option<InstallationFigures>>);
-
-impl Operators {
-    #[must_use]
-    pub fn new(parts: OperatorsParts) -> Self {
-        Self(Arc::new(parts))
-    }
-}
-
-impl Deref for Operators {
-    type Target = OperatorsParts;
-    fn deref(&self) -> &OperatorsParts {
-        &self.0
-    }
-}
-
-impl Deref for OperatorsParts {
-    type Target = Analysis;
-    fn deref(&self) -> &Analysis {
-        &self.analysis
-    }
-}
-
-impl Mounted for Operators {}

@@ -1,6 +1,5 @@
 //! The state of the pipeline service.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use pipeline::process::Analyser;
@@ -8,15 +7,16 @@ use readers::Reader;
 use tokio::sync::Semaphore;
 
 use super::table::JobTable;
-use crate::http::mounted::Mounted;
 use crate::tasks::Tasks;
 
 /// How many requests are received at once, each of them into a folder of its own.
 pub const INTAKES: usize = 4;
+use crate::core::shared_state;
 
-/// The state of this area. Clones share it.
-#[derive(Clone)]
-pub struct PipelineJobs(Arc<PipelineJobsParts>);
+shared_state! {
+    /// The state of this area.
+    PipelineJobs(PipelineJobsParts)
+}
 
 pub struct PipelineJobsParts {
     pub table: JobTable,
@@ -33,19 +33,3 @@ pub struct PipelineJobsParts {
     pub job_bytes: u64,
     pub document_bytes: u64,
 }
-
-impl PipelineJobs {
-    #[must_use]
-    pub fn new(parts: PipelineJobsParts) -> Self {
-        Self(Arc::new(parts))
-    }
-}
-
-impl Deref for PipelineJobs {
-    type Target = PipelineJobsParts;
-    fn deref(&self) -> &PipelineJobsParts {
-        &self.0
-    }
-}
-
-impl Mounted for PipelineJobs {}

@@ -1,20 +1,17 @@
 //! State of the service endpoints: health, metrics and documentation.
 
-use std::ops::Deref;
-use std::sync::Arc;
-
 use actors::mailbox_metrics::MailboxMetrics;
 use bytes::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use super::readiness::Readiness;
-use crate::core::Core;
-use crate::http::mounted::Mounted;
+use crate::core::{Core, shared_state};
 use crate::http::state::Http;
 
-/// The state of this area, and the states it depends on. Clones share the same state.
-#[derive(Clone)]
-pub struct Probes(Arc<ProbesParts>);
+shared_state! {
+    /// The state of this area, with the state of the areas it depends on.
+    Probes(ProbesParts) and core
+}
 
 pub struct ProbesParts {
     pub core: Core,
@@ -25,26 +22,3 @@ pub struct ProbesParts {
     pub openapi: Bytes,
     pub asyncapi: Bytes,
 }
-
-impl Probes {
-    #[must_use]
-    pub fn new(parts: ProbesParts) -> Self {
-        Self(Arc::new(parts))
-    }
-}
-
-impl Deref for Probes {
-    type Target = ProbesParts;
-    fn deref(&self) -> &ProbesParts {
-        &self.0
-    }
-}
-
-impl Deref for ProbesParts {
-    type Target = Core;
-    fn deref(&self) -> &Core {
-        &self.core
-    }
-}
-
-impl Mounted for Probes {}

@@ -55,7 +55,7 @@ impl Audience for ProjectAudience {
     async fn admit(&self, caller: Principal, id: Uuid) -> Result<Topic, ApiError> {
         let caller = caller.account()?;
         let id: Id<ids::Project> = Id::from_uuid(id);
-        let found = Project::find(&self.state, id, caller).await?;
+        let found = Project::find(&self.state.projects, id, caller).await?;
         if found.relation.role.is_none() {
             return Err(ApiError::of(Code::FORBIDDEN));
         }
@@ -90,9 +90,10 @@ impl Audience for ProjectAudience {
     async fn may_see(&self, caller: Principal, record: &EventRecord) -> Result<bool, ApiError> {
         let Ok(caller) = caller.account() else { return Ok(false) };
         if is_for_analysts(record.kind) {
-            let role = self.state.roles.of(&self.state.db, Id::from_uuid(record.topic.id), caller.user_id).await?;
+            let role =
+                self.state.projects.roles.of(&self.state.db, Id::from_uuid(record.topic.id), caller.user_id).await?;
             return Ok(role.is_some_and(|role| role.may_act_as(ProjectRole::Analyst)));
         }
-        invitations::receives_invitation_events(&self.state, caller, &record.data).await
+        invitations::receives_invitation_events(&self.state.analysis.meetings, caller, &record.data).await
     }
 }

@@ -168,7 +168,7 @@ async fn reload_after_settled_writes(states: States) {
             goes_on = settled.next() => if !goes_on { return },
             () = stopping.cancelled() => return,
         }
-        states.meetings.roles.invalidate_all();
+        states.meetings.projects.roles.invalidate_all();
         states.meetings.registry.reread_asleep();
         states.analysis.registry.reread_asleep();
         core.hub.reread_all();

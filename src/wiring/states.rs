@@ -201,6 +201,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     });
 
     let accounts = Accounts::new(AccountsParts {
+        core: core.clone(),
         refresh_locks: RefreshLocks::default(),
         google: others::log_in_provider(&settings, &core.url)?,
         passwords: Passwords::new(&settings.accounts)?,
@@ -224,6 +225,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         registry: live_meetings.clone(),
     };
     let projects = Projects::new(ProjectsParts {
+        core: core.clone(),
         roles: Roles::default(),
         files: others::files(bucket.as_ref(), files::DOCUMENTS, &data).await?,
         membership_hooks: MembershipHooks::default().with(membership_hook),
@@ -232,6 +234,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         accounts: accounts.clone(),
     });
     let meetings = Meetings::new(MeetingsParts {
+        core: core.clone(),
         attendance: Attendance::new(AttendanceParts {
             registry: live_meetings.clone(),
             tasks: core.tasks.clone(),
@@ -246,6 +249,8 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         projects: projects.clone(),
     });
     let analysis = Analysis::new(AnalysisParts {
+        core: core.clone(),
+        projects: projects.clone(),
         registry: live_runs,
         runner: analysers::runner(&settings, Arc::clone(&core.clock))?,
         exports: Exports::new(
@@ -261,12 +266,19 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     });
 
     let reviews = Reviews::new(ReviewsParts {
+        core: core.clone(),
+        meetings: meetings.clone(),
+        projects: projects.clone(),
+        accounts: accounts.clone(),
+        gate: gate.clone(),
         known_reviewers: KnownReviewers::default(),
         review_contents: ReviewContents::default(),
         analysis: analysis.clone(),
     });
 
     let trackers = Trackers::new(TrackersParts {
+        core: core.clone(),
+        projects: projects.clone(),
         providers: others::trackers(&settings, &core.url)?,
         token_locks: TokenLocks::default(),
         running_exports: RunningExports::default(),
@@ -283,6 +295,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         .with(ProjectAudience { state: trackers.clone() })
         .with(RunAudience { state: analysis.clone() });
     let real_time = RealTime::new(RealTimeParts {
+        core: core.clone(),
         audiences,
         sockets: ConnectionLimit::for_each(settings.sockets.per_account),
         streams: ConnectionLimit::for_each(settings.sockets.per_account),
@@ -290,6 +303,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     });
 
     let operators = Operators::new(OperatorsParts {
+        core: core.clone(),
         real_time: real_time.clone(),
         http: http.clone(),
         started_at: core.now(),

@@ -46,12 +46,12 @@ impl IssuedSession {
     /// # Errors
     /// 500 when there is no signing key.
     pub fn answer(&self, state: &Accounts, account: &Account) -> Result<AuthResponse, ApiError> {
-        let access_token = state.tokens.issue(account.id, self.id, self.now);
+        let access_token = state.gate.tokens.issue(account.id, self.id, self.now);
         Ok(AuthResponse {
             access_token: access_token.ok_or_else(|| ApiError::internal("an access token could not be signed"))?,
             refresh_token: refresh::issue(&state.secret, self.id, &self.salt, self.counter),
             token_type: "Bearer",
-            expires_in: state.tokens.life().as_secs(),
+            expires_in: state.gate.tokens.life().as_secs(),
             refresh_expires_in: state.config.accounts.refresh_token_seconds,
             user: Profile::from(account),
         })

@@ -154,7 +154,7 @@ pub async fn refresh_token(state: &Accounts, token: &str) -> Result<AuthResponse
         Rotated::Refused => return Err(refused()),
         Rotated::Reused => {
             tracing::warn!(session = %id, "a used refresh token was presented again; the session is ended");
-            state.revoked.add(id, now);
+            state.gate.revoked.add(id, now);
             return Err(refused());
         }
     };
@@ -206,7 +206,7 @@ async fn end(state: &Accounts, caller: Caller, ending: SessionsToEnd) -> Result<
 /// marks their rows.
 pub fn are_over(state: &Accounts, ended: Vec<Id<Session>>, now: Time) {
     for session_id in ended {
-        state.revoked.add(session_id, now);
+        state.gate.revoked.add(session_id, now);
     }
 }
 

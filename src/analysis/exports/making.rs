@@ -185,7 +185,7 @@ impl MakeExportHandler {
         };
         // The file is all that is left.
         let _memory = memory.shrunk_to(bytes.len());
-        let payer = self.state.payer(export.project_id).await?;
+        let payer = self.state.projects.payer(export.project_id).await?;
         let size = bytes.len() as u64;
         let mut permit = self.state.quotas.begin(payer, UploadPurpose::Usual, Some(size)).await?;
         permit.cover(size).await?;

@@ -38,7 +38,7 @@ impl Resource for StoredExport {
     }
 
     async fn find(state: &Analysis, (project_id, id): Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
-        let Loaded { relation, .. } = Project::find(state, project_id, caller).await?;
+        let Loaded { relation, .. } = Project::find(&state.projects, project_id, caller).await?;
         let found = state.db.read(move |conn| Box::pin(store::find(conn, id))).await;
         let found = found.map_err(|failed: DbError| ApiError::from(failed))?;
         let own = found.filter(|export| export.project_id == project_id);

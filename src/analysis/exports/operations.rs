@@ -45,7 +45,7 @@ pub async fn create(
         });
     }
     // The job asks again once it knows the size.
-    state.quotas.check(state.payer(project_id).await?, UploadPurpose::Usual, 1).await?;
+    state.quotas.check(state.projects.payer(project_id).await?, UploadPurpose::Usual, 1).await?;
     let ended = state.exports.ended.subscribe();
     let now = state.now();
     let created = state.db.write(move |conn| {

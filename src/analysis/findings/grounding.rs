@@ -59,7 +59,7 @@ impl Handler for GroundItemsAgainHandler {
 
     async fn run(&self, job: &Job, payload: GroundItemsAgain) -> Result<(), JobError> {
         let GroundItemsAgain { project_id, recording_id } = payload;
-        telling::tell_changed(&self.state, recording_id, job.request.clone()).await?;
+        telling::tell_changed(&self.state.meetings, recording_id, job.request.clone()).await?;
         let spoken = sources::spoken(&self.state.db, recording_id).await.map_err(|error| error.to_string())?;
         let text = match spoken {
             SpokenText::Text(text) => Some(text),

@@ -38,7 +38,7 @@ impl Input for ImportUpload {
 
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
         let state = Analysis::of(request)?;
-        let payer = state.payer(PathIds::of(request).id("projectId")?).await?;
+        let payer = state.projects.payer(PathIds::of(request).id("projectId")?).await?;
         let announced = announced_length(request, MAX_FILE_BYTES);
         let mut permit = state.quotas.begin(payer, UploadPurpose::Usual, announced).await?;
         let files = &state.imports.files;

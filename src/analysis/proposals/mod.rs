@@ -73,7 +73,7 @@ impl Resource for ProjectProposal {
     }
 
     async fn find(state: &Analysis, (project_id, id): Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
-        let Loaded { relation, .. } = Project::find(state, project_id, caller).await?;
+        let Loaded { relation, .. } = Project::find(&state.projects, project_id, caller).await?;
         let found = state.db.read(move |conn| Box::pin(store::exists(conn, project_id, id))).await;
         let exists = found.map_err(|failed: DbError| ApiError::from(failed))?;
         let resource = if exists { Ok(Self { project_id, id }) } else { Err(ApiError::of(Code::NOT_FOUND)) };

@@ -51,7 +51,7 @@ pub async fn start(
 ) -> Result<RecordingView, ApiError> {
     active(state, meeting).await?;
     // What began goes on beyond the quotas, so that it begins only within them.
-    state.quotas.check(state.payer(meeting.state.project_id).await?, UploadPurpose::Usual, 1).await?;
+    state.quotas.check(state.projects.payer(meeting.state.project_id).await?, UploadPurpose::Usual, 1).await?;
     let attestation = body.consent_attestation.map(|attestation| Attestation {
         text: attestation.text.0,
         language: state.wordings.in_one_of(&agent.languages).language,
@@ -118,7 +118,8 @@ impl Meetings {
 
     /// Begins to store a part of a recording, whose size in bytes may be announced.
     async fn begin(&self, resource: &MeetingRecording, announced: Option<u64>) -> Result<QuotaPermit, ApiError> {
-        let (payer, purpose) = (self.payer(resource.meeting.state.project_id).await?, purpose(resource.recording()?));
+        let (payer, purpose) =
+            (self.projects.payer(resource.meeting.state.project_id).await?, purpose(resource.recording()?));
         self.quotas.begin(payer, purpose, announced).await
     }
 
@@ -302,7 +303,7 @@ async fn must_fit(
     let replaced = if start == 0 { recording.received.bytes } else { 0 };
     // A larger one is refused.
     let announced = length.map_or(1, |length| length.min(state.config.recordings.bytes));
-    let payer = state.payer(resource.meeting.state.project_id).await?;
+    let payer = state.projects.payer(resource.meeting.state.project_id).await?;
     state.quotas.check(payer, purpose(recording), announced.saturating_sub(replaced)).await
 }
 

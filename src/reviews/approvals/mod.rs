@@ -48,7 +48,7 @@ pub struct ReviewedStory(pub TargetItem);
 
 async fn find(state: &Reviews, item: TargetItem, caller: Caller) -> Result<Loaded<TargetItem>, ApiError> {
     let TargetItem { project_id, id, kind } = item;
-    let Loaded { relation, .. } = Project::find(state, project_id, caller).await?;
+    let Loaded { relation, .. } = Project::find(&state.projects, project_id, caller).await?;
     let found = state.db.read(move |conn| Box::pin(analysis::items::store::exists(conn, project_id, kind, id))).await;
     let exists = found.map_err(|failed: DbError| ApiError::from(failed))?;
     Ok(Loaded { relation, resource: if exists { Ok(item) } else { Err(ApiError::of(Code::NOT_FOUND)) } })

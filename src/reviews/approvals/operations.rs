@@ -43,7 +43,7 @@ pub async fn sign(
 ) -> Result<Option<Signature>, ApiError> {
     let Some(SignatureInput { meaning, password }) = signature else { return Ok(None) };
     let method = if password.is_some() { SignatureMethod::Password } else { SignatureMethod::Provider };
-    proof::owner(state, caller, password, "signature.password").await?;
+    proof::owner(&state.accounts, caller, password, "signature.password").await?;
     Ok(Some(Signature { meaning, method }))
 }
 

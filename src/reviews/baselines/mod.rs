@@ -40,7 +40,7 @@ impl Resource for ProjectBaseline {
     }
 
     async fn find(state: &Reviews, (project_id, id): Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
-        let Loaded { relation, .. } = Project::find(state, project_id, caller).await?;
+        let Loaded { relation, .. } = Project::find(&state.projects, project_id, caller).await?;
         let found = state.db.read(move |conn| Box::pin(store::find(conn, project_id, id))).await;
         let found = found.map_err(|failed: DbError| ApiError::from(failed))?;
         let resource = found.map(|_| Self { project_id, id }).ok_or_else(|| ApiError::of(Code::NOT_FOUND));

@@ -121,7 +121,7 @@ pub async fn compare(
     if bytes > MAX_PARSED_BYTES {
         return Err(ApiError::of(Code::RESULTS_TOO_LARGE));
     }
-    let memory = WorkMemory::soon(state.large_reads.memory.for_parsed(project_id, bytes)).await?;
+    let memory = WorkMemory::soon(state.analysis.large_reads.memory.for_parsed(project_id, bytes)).await?;
     let held = memory.clone();
     let found = state.db.read(move |conn| {
         Box::pin(async move {

@@ -175,7 +175,7 @@ async fn code_in_project(
         _ => None,
     };
     let code = match kind {
-        Some(kind) => results::code_of(state, project_id, kind, id).await?,
+        Some(kind) => results::code_of(&state.analysis, project_id, kind, id).await?,
         None => None,
     };
     code.ok_or_else(|| ApiError::of(Code::NOT_FOUND))

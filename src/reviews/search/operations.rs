@@ -38,7 +38,7 @@ pub async fn search(
     project_id: Id<ids::Project>,
     query: SearchQuery,
 ) -> Result<List<SearchHit>, ApiError> {
-    let call = state.limits.costly.begin(project_id, caller.user_id).await?;
+    let call = state.gate.limits.costly.begin(project_id, caller.user_id).await?;
     let Some(terms) = terms(&state.db, &call, project_id, &query.words).await? else { return Ok(list(Vec::new())) };
     let limit = usize::try_from(query.limit).unwrap_or_default();
     let passages = PassageQuery {
@@ -114,7 +114,7 @@ fn list(items: Vec<SearchHit>) -> List<SearchHit> {
 /// The meeting of a recording, and its title; `None` if the caller may not read the transcript, or somebody who can be
 /// heard does not consent to it.
 async fn readable_recording(state: &Reviews, caller: Caller, id: Uuid) -> Result<Option<(Uuid, String)>, ApiError> {
-    let found = MeetingRecording::find(state, Id::from_uuid(id), caller).await;
+    let found = MeetingRecording::find(&state.meetings, Id::from_uuid(id), caller).await;
     let Loaded { relation, resource } = match found {
         Ok(loaded) => loaded,
         Err(error) if error.code == Code::NOT_FOUND => return Ok(None),

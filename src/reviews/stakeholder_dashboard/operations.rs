@@ -66,7 +66,7 @@ pub async fn review(
     project_id: Id<ids::Project>,
     run_id: Option<Id<Run>>,
 ) -> Result<Review, ApiError> {
-    let stored = dashboards::stored(state, project_id, run_id).await.map_err(ApiError::from)?;
+    let stored = dashboards::stored(&state.analysis, project_id, run_id).await.map_err(ApiError::from)?;
     let names = state.db.read(move |conn| Box::pin(source_names(conn, project_id))).await;
     let names = names.map_err(|failed: DbError| ApiError::from(failed))?;
     let Some(stored) = stored else {
@@ -111,12 +111,12 @@ async fn build(
     names: HashMap<Uuid, String>,
 ) -> Result<BuiltReview, ApiError> {
     let bytes = stored.bytes();
-    let memory = WorkMemory::soon(state.large_reads.memory.for_parsed(project_id, bytes)).await?;
+    let memory = WorkMemory::soon(state.analysis.large_reads.memory.for_parsed(project_id, bytes)).await?;
     let permit = timeout(PATIENCE, Arc::clone(&state.review_contents.building).acquire_owned()).await;
     let permit = permit.map_err(|_late| ApiError::unavailable("too many dashboards of reviewers are being built"))?;
     let permit = Arc::new(permit.map_err(ApiError::internal)?);
     let held = (memory.clone(), Arc::clone(&permit));
-    let dashboard = stored.parse(state, DashboardFilter::default(), &memory).await.map_err(ApiError::from)?;
+    let dashboard = stored.parse(&state.analysis, DashboardFilter::default(), &memory).await.map_err(ApiError::from)?;
     let described = spawn_blocking(move || {
         let _held = held;
         let places = places(&dashboard);

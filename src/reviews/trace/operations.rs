@@ -38,7 +38,7 @@ pub async fn trace(
     message: &'static str,
 ) -> Result<SpooledAnswer<TraceMatrix>, ApiError> {
     let key = format!("trace {project_id} {gaps_only}");
-    let made = state.large_reads.answers.share(key, || make(state, project_id, gaps_only, message)).await?;
+    let made = state.analysis.large_reads.answers.share(key, || make(state, project_id, gaps_only, message)).await?;
     Ok(SpooledAnswer { etag: made.etag, spool: made.spool, of: PhantomData })
 }
 
@@ -48,7 +48,8 @@ async fn make(
     gaps_only: bool,
     message: &'static str,
 ) -> Result<SharedAnswer, ApiError> {
-    let items = all_items(&state.db, project_id, state.large_reads.spool(project_id)).await.map_err(ApiError::from)?;
+    let items =
+        all_items(&state.db, project_id, state.analysis.large_reads.spool(project_id)).await.map_err(ApiError::from)?;
     let bytes = |kind| items.iter().filter(|(_, item)| item.kind == kind).map(|(_, item)| item.bytes).sum::<usize>();
     let (requirements, stories) = (bytes(ItemKind::Requirement), bytes(ItemKind::UserStory));
     if requirements > MAX_PARSED_BYTES {
@@ -57,8 +58,8 @@ async fn make(
     // Of a story little is kept, though once for each requirement that it covers.
     let kept = stories / LINK_BYTES * KEPT_OF_STORY_BYTES;
     let kept = kept.min(MAX_COVERED * KEPT_OF_STORY_BYTES).saturating_add(requirements.saturating_mul(COPIES));
-    let memory = WorkMemory::soon(state.large_reads.memory.reserve(project_id, kept)).await?;
-    let mut spool = state.large_reads.spool(project_id);
+    let memory = WorkMemory::soon(state.analysis.large_reads.memory.reserve(project_id, kept)).await?;
+    let mut spool = state.analysis.large_reads.spool(project_id);
     let made = spawn_blocking(move || {
         let _memory = memory;
         let traced = matrix(bodies(&items, ItemKind::Requirement), bodies(&items, ItemKind::UserStory), gaps_only);

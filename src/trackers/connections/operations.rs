@@ -247,7 +247,7 @@ async fn account(tracker: &dyn Tracker, access: &str, site: &TrackerSite) -> Res
 }
 
 async fn must_manage(state: &Trackers, project_id: Id<ids::Project>, user_id: Id<User>) -> Result<(), ApiError> {
-    let role = state.roles.of(&state.db, project_id, user_id).await?;
+    let role = state.projects.roles.of(&state.db, project_id, user_id).await?;
     match role.is_some_and(|role| role.may_act_as(ProjectRole::Manager)) {
         true => Ok(()),
         false => Err(ApiError::of(Code::FORBIDDEN)),

@@ -52,9 +52,9 @@ pub async fn hourly(state: Analysis) {
         if files_at <= now {
             files_at = now + DAILY;
             let swept = [
-                documents::contents::sweep(&state).await,
-                profile::avatar::sweep(&state).await,
-                recordings::files::sweep(&state).await,
+                documents::contents::sweep(&state.projects).await,
+                profile::avatar::sweep(&state.projects.accounts).await,
+                recordings::files::sweep(&state.meetings).await,
             ];
             swept.into_iter().for_each(log_files);
         }

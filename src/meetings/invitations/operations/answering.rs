@@ -109,7 +109,7 @@ fn accepted(
     let guest_token = match caller {
         Some(_) => None,
         None => {
-            let token = state.tokens.issue_to_guest(guest, state.now(), GUEST);
+            let token = state.projects.accounts.gate.tokens.issue_to_guest(guest, state.now(), GUEST);
             Some(token.ok_or_else(|| ApiError::internal("no signing key is available"))?)
         }
     };

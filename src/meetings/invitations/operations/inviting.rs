@@ -122,7 +122,7 @@ impl InvitationBatch {
         must_go_on(&meeting)?;
         let invitations = self.build_invitations(&meeting, &former, drafts)?;
         let emails: Vec<&str> = invitations.iter().map(|one| one.email.as_str()).collect();
-        people::invitations::count_emails(&self.state, conn, self.caller.user_id, &emails, self.now).await?;
+        people::invitations::count_emails(&self.state.projects, conn, self.caller.user_id, &emails, self.now).await?;
         let mut rows = Vec::with_capacity(invitations.len());
         for (invitation, token) in invitations.iter().zip(&self.tokens) {
             rows.push((invitation, token.stored_hash(&self.state.secret, PURPOSE)?));

@@ -100,7 +100,7 @@ async fn send_again(state: &Meetings, conn: &mut Conn, again: Again) -> Result<I
     projects::must_be_active(&project)?;
     must_go_on(&meeting)?;
     may_be_sent(conn, &former, &meeting, now).await?;
-    people::invitations::count_emails(state, conn, caller.user_id, &[&former.email], now).await?;
+    people::invitations::count_emails(&state.projects, conn, caller.user_id, &[&former.email], now).await?;
     let is_expiry_chosen = former.is_expiry_chosen && former.expires_at > now;
     let expires_at = if is_expiry_chosen { former.expires_at } else { expiry(now, meeting.scheduled_at) };
     let invitation = Invitation {

@@ -156,7 +156,7 @@ impl ReviewInvitationBatch {
         let invitations = self.input.invitations(self.project_id, self.caller, self.now);
         let emails: Vec<&str> = invitations.iter().map(|one| one.email.as_str()).collect();
         must_be_new(&emails, &store::pending(conn, self.project_id, &emails, self.now).await?)?;
-        people::invitations::count_emails(&self.state, conn, self.caller.user_id, &emails, self.now).await?;
+        people::invitations::count_emails(&self.state.projects, conn, self.caller.user_id, &emails, self.now).await?;
         let mut rows = Vec::with_capacity(invitations.len());
         for (invitation, token) in invitations.iter().zip(&self.tokens) {
             rows.push((invitation, token.stored_hash(&self.state.secret, PURPOSE)?));

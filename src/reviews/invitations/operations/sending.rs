@@ -119,7 +119,7 @@ async fn renew(
             ));
         }
     }
-    people::invitations::count_emails(state, conn, caller.user_id, &[&former.email], now).await?;
+    people::invitations::count_emails(&state.projects, conn, caller.user_id, &[&former.email], now).await?;
     let expires_at = if is_over { now + USUAL } else { former.expires_at };
     let invitation = ReviewInvitation { send_count: former.send_count + 1, last_sent_at: now, expires_at, ..former };
     let hash = token.stored_hash(&state.secret, PURPOSE)?;
