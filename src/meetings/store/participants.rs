@@ -332,7 +332,5 @@ pub async fn naming(
 ) -> Result<Vec<(Id<Meeting>, Id<ids::Participant>)>, DbError> {
     let own = participants::table.filter(participants::user_id.eq(Some(user_id)));
     let named = own.filter(participants::display_name.ne(deleted_name).or(participants::email.is_not_null()));
-    let own = named.limit(limit).select((participants::meeting_id, participants::id));
-    let own: Vec<(Id<Meeting>, Id<ids::Participant>)> = own.load(conn).await?;
-    Ok(own.into_iter().map(|(meeting, participant)| (meeting, participant)).collect())
+    Ok(named.limit(limit).select((participants::meeting_id, participants::id)).load(conn).await?)
 }

@@ -67,7 +67,7 @@ pub async fn known(
 
 /// Finds items of a project by their ids.
 pub async fn find_many(conn: &mut Conn, project_id: Id<ids::Project>, ids: Vec<Uuid>) -> Result<Vec<Item>, DbError> {
-    let ids: Vec<Id<()>> = ids.into_iter().map(|id| Id::from_uuid(id)).collect();
+    let ids: Vec<Id<()>> = ids.into_iter().map(Id::from_uuid).collect();
     let found = items::table.filter(items::project_id.eq(project_id)).filter(items::id.eq_any(ids));
     Ok(found.select(Item::columns()).load(conn).await?)
 }

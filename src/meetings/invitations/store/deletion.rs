@@ -33,7 +33,7 @@ pub async fn forget_address(
             .select((participants::meeting_id, participants::id))
             .load(conn)
             .await?;
-        guests.extend(joined.into_iter().map(|(meeting, participant)| (meeting, participant)));
+        guests.extend(joined);
         gone += diesel::delete(these()).execute(conn).await?;
     }
     Ok((gone, guests.into_iter().collect()))
