@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::builders::fresh_email;
 use crate::support::{World, outbox};
 
-on_both! {
+on_sqlite! {
     async fn common_short_long_and_own_passwords_are_refused(world: World) {
         let own = "lovelace.ada@example.org";
         for password in ["short", "123456789", "1234567890", "password123", "qwertyuiop", "aaaaaaaaaaaa", "lovelace.ada",

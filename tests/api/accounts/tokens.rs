@@ -41,7 +41,7 @@ fn without(claims: &Value, name: &str) -> Value {
     claims
 }
 
-on_both! {
+on_sqlite! {
     async fn a_forged_token_is_401_to_the_last(world: World) {
         let (ada, ben) = (world.user().await, world.user().await);
         let key = key(&world.server.data);

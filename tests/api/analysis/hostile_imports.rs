@@ -66,7 +66,7 @@ fn objects(n: usize, attributes: usize) -> Vec<u8> {
     ))
 }
 
-on_both! {
+on_sqlite! {
     async fn a_file_that_attacks_its_reader_fails_alone_and_the_server_stays_up(setup: ServerSetup) {
         // Built before the first request: compressing takes longer than an idle connection stays open.
         let cases = [

@@ -58,59 +58,6 @@ fn hostile() -> Vec<(&'static str, String)> {
 }
 
 on_both! {
-    async fn a_run_that_needs_more_memory_than_it_may_have_fails_and_nothing_else_does(setup: ServerSetup) {
-        let server = setup.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_MEMORY_MIB", "104")]);
-        let ada = server.user().await;
-        let project = ada.project().await;
-        ada.read(&project, "long.md", text_of(3_000).as_bytes()).await;
-        let (path, _) = ada.run(&project).await;
-        let failed = over_while_the_server_answers(&server, &ada, &path).await;
-        assert_eq!((&failed["status"], &failed["attempt"]), (&json!("FAILED"), &json!(1)), "{failed}");
-        let why = failed["errorMessage"].as_str().unwrap();
-        assert!(why.contains("more memory than it may have") && why.ends_with('.'), "{why}");
-        assert!(!["queued", "done"].contains(&failed["currentNode"].as_str().unwrap()), "{failed}");
-        drop(server);
-        let server = setup.start_within(LIMIT, &[]);
-        let ada = ada.at(&server);
-        ada.client.post(format!("{path}/retry")).await.is(202);
-        assert_eq!(ada.over(&path).await["status"], "COMPLETED", "with more of it");
-    }
-
-    async fn no_hostile_document_exhausts_the_server(setup: ServerSetup) {
-        let server = setup.start_within(LIMIT, &[]);
-        let ada = server.user().await;
-        let project = ada.project().await;
-        for (name, content) in hostile() {
-            ada.read(&project, name, content.as_bytes()).await;
-        }
-        let before = server.memory();
-        let (path, _) = ada.run(&project).await;
-        let over = over_while_the_server_answers(&server, &ada, &path).await;
-        assert!(["COMPLETED", "PARTIAL"].contains(&over["status"].as_str().unwrap()), "{over}");
-        let grown = server.memory().peak.saturating_sub(before.peak) / 1024;
-        println!("{grown} MiB more at its most");
-        assert!(grown < 150, "{grown} MiB more in the server");
-        let small = ada.project().await;
-        ada.read(&small, "note.md", NOTE.as_bytes()).await;
-        let (path, _) = ada.run(&small).await;
-        assert_eq!(ada.over(&path).await["status"], "COMPLETED");
-    }
-
-    async fn a_run_that_exceeds_its_time_limit_fails_and_its_process_is_killed(setup: ServerSetup) {
-        let server = setup.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_SECONDS", "2")]);
-        let ada = server.user().await;
-        let project = ada.project().await;
-        ada.read(&project, "long.md", long_text().as_bytes()).await;
-        let (path, _) = ada.run(&project).await;
-        let pid = analyst(&server, &[]).await;
-        assert!(goes_behind(pid, server.pid()).await);
-        signal(pid, "STOP");
-        let failed = over_while_the_server_answers(&server, &ada, &path).await;
-        assert_eq!(failed["status"], "FAILED", "{failed}");
-        assert!(failed["errorMessage"].as_str().unwrap().contains("took longer than it may"), "{failed}");
-        assert!(has_ended(pid).await, "it was killed");
-    }
-
     async fn a_run_whose_process_is_killed_is_taken_up_again(setup: ServerSetup) {
         let server = setup.start_within(LIMIT, &[]);
         let ada = server.user().await;
@@ -206,5 +153,61 @@ on_both! {
         assert_eq!((&cancelled.data()["status"], &cancelled.data()["startedAt"]), (&json!("CANCELLED"), &json!(null)));
         let done = ada.over(&many[0]).await;
         assert_eq!(done["status"], "COMPLETED", "{done}");
+    }
+}
+
+// The database has no part in these.
+on_sqlite! {
+    async fn a_run_that_needs_more_memory_than_it_may_have_fails_and_nothing_else_does(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_MEMORY_MIB", "104")]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "long.md", text_of(3_000).as_bytes()).await;
+        let (path, _) = ada.run(&project).await;
+        let failed = over_while_the_server_answers(&server, &ada, &path).await;
+        assert_eq!((&failed["status"], &failed["attempt"]), (&json!("FAILED"), &json!(1)), "{failed}");
+        let why = failed["errorMessage"].as_str().unwrap();
+        assert!(why.contains("more memory than it may have") && why.ends_with('.'), "{why}");
+        assert!(!["queued", "done"].contains(&failed["currentNode"].as_str().unwrap()), "{failed}");
+        drop(server);
+        let server = setup.start_within(LIMIT, &[]);
+        let ada = ada.at(&server);
+        ada.client.post(format!("{path}/retry")).await.is(202);
+        assert_eq!(ada.over(&path).await["status"], "COMPLETED", "with more of it");
+    }
+
+    async fn no_hostile_document_exhausts_the_server(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        for (name, content) in hostile() {
+            ada.read(&project, name, content.as_bytes()).await;
+        }
+        let before = server.memory();
+        let (path, _) = ada.run(&project).await;
+        let over = over_while_the_server_answers(&server, &ada, &path).await;
+        assert!(["COMPLETED", "PARTIAL"].contains(&over["status"].as_str().unwrap()), "{over}");
+        let grown = server.memory().peak.saturating_sub(before.peak) / 1024;
+        println!("{grown} MiB more at its most");
+        assert!(grown < 150, "{grown} MiB more in the server");
+        let small = ada.project().await;
+        ada.read(&small, "note.md", NOTE.as_bytes()).await;
+        let (path, _) = ada.run(&small).await;
+        assert_eq!(ada.over(&path).await["status"], "COMPLETED");
+    }
+
+    async fn a_run_that_exceeds_its_time_limit_fails_and_its_process_is_killed(setup: ServerSetup) {
+        let server = setup.start_within(LIMIT, &[("COLLOQUY__ANALYSIS__RUN_SECONDS", "2")]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "long.md", long_text().as_bytes()).await;
+        let (path, _) = ada.run(&project).await;
+        let pid = analyst(&server, &[]).await;
+        assert!(goes_behind(pid, server.pid()).await);
+        signal(pid, "STOP");
+        let failed = over_while_the_server_answers(&server, &ada, &path).await;
+        assert_eq!(failed["status"], "FAILED", "{failed}");
+        assert!(failed["errorMessage"].as_str().unwrap().contains("took longer than it may"), "{failed}");
+        assert!(has_ended(pid).await, "it was killed");
     }
 }

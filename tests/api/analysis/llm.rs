@@ -49,6 +49,85 @@ fn warning_codes(run: &Value) -> Vec<&str> {
 }
 
 on_both! {
+    async fn a_model_that_dies_in_the_middle_leaves_a_part_and_a_retry_asks_for_the_rest_alone(setup: ServerSetup) {
+        let fake = FakeLlm::start();
+        let server = setup.start(&fake.settings());
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "long.md", text_of(6).as_bytes()).await;
+        fake.dies_after(3);
+        let run = started(&ada, &project, "llm").await;
+        let over = ada.over(&run).await;
+        assert_eq!((&over["status"], warning_codes(&over).first()), (&json!("PARTIAL"), Some(&"ModelUnavailable")), "{over}");
+        let found = dashboard(&ada, &project).await["requirements"].as_array().unwrap().len();
+        assert!(found > 0 && found < 30, "{found}");
+        let answered = fake.answered().len();
+        assert_eq!(answered, 3);
+
+        fake.dies_after(usize::MAX);
+        ada.client.post(format!("{run}/retry")).await.is(202);
+        let over = ada.over(&run).await;
+        assert_eq!((&over["status"], &over["attempt"]), (&json!("COMPLETED"), &json!(2)), "{over}");
+        let shown = dashboard(&ada, &project).await;
+        assert_eq!(shown["requirements"].as_array().unwrap().len(), 30);
+        assert_eq!(shown["metrics"]["model"]["storedAnswers"], 3);
+        let mut times: HashMap<String, usize> = HashMap::new();
+        fake.answered().into_iter().for_each(|question| *times.entry(question).or_default() += 1);
+        assert!(times.values().all(|count| *count == 1), "nothing was paid twice");
+    }
+
+    async fn a_server_that_is_killed_in_a_call_goes_on_without_paying_twice(setup: ServerSetup) {
+        let fake = FakeLlm::start();
+        fake.takes(Duration::from_millis(150));
+        let server = setup.start(&fake.settings());
+        let ada = server.user().await;
+        let project = ada.project().await;
+        ada.read(&project, "long.md", text_of(12).as_bytes()).await;
+        let run = started(&ada, &project, "llm").await;
+        until_answered(&fake, 5).await;
+        server.kill();
+        let server = setup.start(&fake.settings());
+        let ada = ada.at(&server);
+        let over = ada.over(&run).await;
+        assert_eq!((&over["status"], &over["attempt"]), (&json!("COMPLETED"), &json!(1)), "{over}");
+        let shown = dashboard(&ada, &project).await;
+        assert_eq!(shown["requirements"].as_array().unwrap().len(), 60);
+        assert!(shown["metrics"]["model"]["storedAnswers"].as_u64().unwrap() >= 3, "{}", shown["metrics"]);
+        let answered = fake.answered();
+        let mut once = answered.clone();
+        once.sort();
+        once.dedup();
+        assert!(answered.len() - once.len() <= 4, "only what was under way is asked again: {} of {}", once.len(), answered.len());
+    }
+
+    async fn a_run_that_waits_for_a_model_can_be_cancelled_and_holds_up_no_other(setup: ServerSetup) {
+        let fake = FakeLlm::start();
+        fake.fails(&[Trouble::Silent, Trouble::Silent]);
+        let mut settings = fake.settings();
+        settings.push(("COLLOQUY__ANALYSIS__WORKERS", "1"));
+        let server = setup.start(&settings);
+        let ada = server.user().await;
+        let (project, other) = (ada.project().await, ada.project().await);
+        ada.read(&project, "note.md", NOTE.as_bytes()).await;
+        ada.read(&other, "note.md", NOTE.as_bytes()).await;
+        let run = started(&ada, &project, "llm").await;
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while fake.requests().is_empty() {
+            assert!(Instant::now() < deadline);
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let child = analysts(server.pid())[0];
+        let quick = started(&ada, &other, "embedded").await;
+        assert_eq!(ada.over(&quick).await["status"], "COMPLETED", "although another run waits");
+        assert_eq!(ada.client.get(&run).await.is(200).data()["status"], "PROCESSING");
+        let cancelled = ada.client.post(format!("{run}/cancel")).await.is(200);
+        assert_eq!(cancelled.data()["status"], "CANCELLED");
+        assert!(has_ended(child).await);
+    }
+}
+
+// The database has no part in these.
+on_sqlite! {
     async fn a_language_model_finds_what_the_dashboard_shows_with_its_cost(setup: ServerSetup) {
         let fake = FakeLlm::start();
         let server = setup.start(&fake.settings());
@@ -124,33 +203,6 @@ on_both! {
         assert!(!fake.requests().is_empty());
     }
 
-    async fn a_model_that_dies_in_the_middle_leaves_a_part_and_a_retry_asks_for_the_rest_alone(setup: ServerSetup) {
-        let fake = FakeLlm::start();
-        let server = setup.start(&fake.settings());
-        let ada = server.user().await;
-        let project = ada.project().await;
-        ada.read(&project, "long.md", text_of(6).as_bytes()).await;
-        fake.dies_after(3);
-        let run = started(&ada, &project, "llm").await;
-        let over = ada.over(&run).await;
-        assert_eq!((&over["status"], warning_codes(&over).first()), (&json!("PARTIAL"), Some(&"ModelUnavailable")), "{over}");
-        let found = dashboard(&ada, &project).await["requirements"].as_array().unwrap().len();
-        assert!(found > 0 && found < 30, "{found}");
-        let answered = fake.answered().len();
-        assert_eq!(answered, 3);
-
-        fake.dies_after(usize::MAX);
-        ada.client.post(format!("{run}/retry")).await.is(202);
-        let over = ada.over(&run).await;
-        assert_eq!((&over["status"], &over["attempt"]), (&json!("COMPLETED"), &json!(2)), "{over}");
-        let shown = dashboard(&ada, &project).await;
-        assert_eq!(shown["requirements"].as_array().unwrap().len(), 30);
-        assert_eq!(shown["metrics"]["model"]["storedAnswers"], 3);
-        let mut times: HashMap<String, usize> = HashMap::new();
-        fake.answered().into_iter().for_each(|question| *times.entry(question).or_default() += 1);
-        assert!(times.values().all(|count| *count == 1), "nothing was paid twice");
-    }
-
     async fn with_fallback_the_embedded_engine_finds_what_the_model_does_not(setup: ServerSetup) {
         let fake = FakeLlm::start();
         let server = setup.start(&fake.settings());
@@ -170,55 +222,6 @@ on_both! {
         let over = ada.over(&run).await;
         assert_eq!(over["status"], "FAILED");
         assert_eq!(over["errorMessage"], "The analysis could not be done: the language model is not available: it answers 503.");
-    }
-
-    async fn a_server_that_is_killed_in_a_call_goes_on_without_paying_twice(setup: ServerSetup) {
-        let fake = FakeLlm::start();
-        fake.takes(Duration::from_millis(150));
-        let server = setup.start(&fake.settings());
-        let ada = server.user().await;
-        let project = ada.project().await;
-        ada.read(&project, "long.md", text_of(12).as_bytes()).await;
-        let run = started(&ada, &project, "llm").await;
-        until_answered(&fake, 5).await;
-        server.kill();
-        let server = setup.start(&fake.settings());
-        let ada = ada.at(&server);
-        let over = ada.over(&run).await;
-        assert_eq!((&over["status"], &over["attempt"]), (&json!("COMPLETED"), &json!(1)), "{over}");
-        let shown = dashboard(&ada, &project).await;
-        assert_eq!(shown["requirements"].as_array().unwrap().len(), 60);
-        assert!(shown["metrics"]["model"]["storedAnswers"].as_u64().unwrap() >= 3, "{}", shown["metrics"]);
-        let answered = fake.answered();
-        let mut once = answered.clone();
-        once.sort();
-        once.dedup();
-        assert!(answered.len() - once.len() <= 4, "only what was under way is asked again: {} of {}", once.len(), answered.len());
-    }
-
-    async fn a_run_that_waits_for_a_model_can_be_cancelled_and_holds_up_no_other(setup: ServerSetup) {
-        let fake = FakeLlm::start();
-        fake.fails(&[Trouble::Silent, Trouble::Silent]);
-        let mut settings = fake.settings();
-        settings.push(("COLLOQUY__ANALYSIS__WORKERS", "1"));
-        let server = setup.start(&settings);
-        let ada = server.user().await;
-        let (project, other) = (ada.project().await, ada.project().await);
-        ada.read(&project, "note.md", NOTE.as_bytes()).await;
-        ada.read(&other, "note.md", NOTE.as_bytes()).await;
-        let run = started(&ada, &project, "llm").await;
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while fake.requests().is_empty() {
-            assert!(Instant::now() < deadline);
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        let child = analysts(server.pid())[0];
-        let quick = started(&ada, &other, "embedded").await;
-        assert_eq!(ada.over(&quick).await["status"], "COMPLETED", "although another run waits");
-        assert_eq!(ada.client.get(&run).await.is(200).data()["status"], "PROCESSING");
-        let cancelled = ada.client.post(format!("{run}/cancel")).await.is(200);
-        assert_eq!(cancelled.data()["status"], "CANCELLED");
-        assert!(has_ended(child).await);
     }
 
     async fn the_time_for_the_model_has_a_budget_of_its_own(setup: ServerSetup) {

@@ -122,7 +122,7 @@ fn counted(exchanges: &[Exchange]) -> u64 {
     answers.map(|answer| answer["usage"]["total_tokens"].as_u64().unwrap()).sum()
 }
 
-on_both! {
+on_sqlite! {
     async fn what_a_real_model_answered_becomes_items_whose_quotes_stand_in_their_sources(setup: ServerSetup) {
         let recording = Recording::load(NAME);
         for engine in ["llm", "fallback"] {

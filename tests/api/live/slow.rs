@@ -19,7 +19,7 @@ fn is_established((server, client): (u16, u16)) -> bool {
     ends.any(|fields| fields[3] == "01")
 }
 
-on_both! {
+on_sqlite! {
     async fn a_slow_socket_is_closed_and_the_others_receive_all_events(setup: ServerSetup) {
         let server = setup.start(&[("COLLOQUY__SOCKETS__WINDOW_FRAMES", "8")]);
         let ada = server.user().await;

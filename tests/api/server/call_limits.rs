@@ -35,7 +35,7 @@ fn from(client: &Client, address: &str, path: &str) -> Request {
     client.get(path).header("x-forwarded-for", address)
 }
 
-on_both! {
+on_sqlite! {
     async fn each_kind_of_refusal_counts_and_past_the_limit_it_is_429(setup: ServerSetup) {
         let server = setup.start(&SETTINGS);
         let ada = server.user().await;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const PATIENCE = 30_000;
 /** More presses of Tab than any view has places to stop at. */
-const MOST_STOPS = 60;
+const MAX_STOPS = 60;
 const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** The folder for pictures of the views; without it none are taken. */
 const PICTURES = process.env.PICTURES;
@@ -75,7 +75,7 @@ export class Person {
   async reach(role, name) {
     const wanted = this.page.getByRole(role, { name, exact: true });
     await wanted.waitFor();
-    for (let stops = 0; stops < MOST_STOPS; stops += 1) {
+    for (let stops = 0; stops < MAX_STOPS; stops += 1) {
       if (await wanted.evaluate((element) => element === document.activeElement)) {
         const outline = await wanted.evaluate((element) => getComputedStyle(element).outlineStyle);
         if (outline === 'none') throw new Error(`the focus on ${name} can't be seen`);
@@ -154,18 +154,21 @@ export class Person {
   }
 
   /**
-   * What axe finds in the view as it stands, in light and dark, wide and narrow; and pictures of it. The colours are all that differs
-   * in the dark, so only the rules about them are asked there. In the full form every rule is asked at every size.
+   * What axe finds in the view as it stands, in light and dark, wide and narrow; and pictures of it. The dark changes nothing but
+   * colours, so only the rules about them are asked there; the full form asks at one size more. Whoever looked at the same view in
+   * another language has seen its colours: `isInDarkToo` is false then.
    */
-  async look(view) {
-    for (const [colorScheme, sizes] of [['light', [DESK, PHONE, NARROWEST]], ['dark', [DESK, NARROWEST]]]) {
+  async look(view, { isInDarkToo = true } = {}) {
+    const schemes = [['light', [DESK, PHONE, NARROWEST], ALL_RULES]];
+    if (isInDarkToo) schemes.push(['dark', [DESK, NARROWEST], RULES_OF_COLOURS]);
+    for (const [colorScheme, sizes, rules] of schemes) {
       await this.page.emulateMedia({ colorScheme });
       for (const size of sizes) {
         await this.page.setViewportSize(size);
         if (colorScheme === 'light' && size !== NARROWEST) await this.picture(`${view} ${size === DESK ? 'desk' : 'phone'}`);
         const where = `${view} (${colorScheme}, ${size.width})`;
         // A phone's view is the narrowest one with some room to spare.
-        if (IS_FULL || size !== PHONE) await this.asksAxe(where, IS_FULL || colorScheme === 'light' ? ALL_RULES : RULES_OF_COLOURS);
+        if (IS_FULL || size !== PHONE) await this.asksAxe(where, rules);
         const isWide = await this.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
         if (isWide) this.faults.push(`${where} is wider than the window`);
       }
@@ -199,7 +202,7 @@ export class Person {
     await this.page.getByRole('heading', { name: inArabic }).waitFor();
     const written = await this.page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
     if (written.join() !== 'ar,rtl') this.faults.push(`${view} is written as ${written}`);
-    await this.look(`${view} in Arabic`);
+    await this.look(`${view} in Arabic`, { isInDarkToo: false });
     await this.press('English');
     await this.page.locator('html[lang="en"]').waitFor();
     await this.page.getByRole('heading', { name: heading }).waitFor();

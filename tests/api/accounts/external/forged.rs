@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{CLIENT_ID, Google, error};
 use crate::support::ServerSetup;
 
-on_both! {
+on_sqlite! {
     async fn no_forged_id_token_logs_anybody_in(setup: ServerSetup) {
         let Some(google) = Google::start(&setup, "forging-provider", &json!({})) else { return };
         google.control("/script", &json!({})).await;

@@ -126,6 +126,59 @@ async fn stored_files_become(data: &Path, count: usize) {
 type Wrong<'a> = (&'a [Part<'a>], &'a [(&'a str, &'a str)]);
 
 on_both! {
+    async fn of_many_uploads_at_once_one_avatar_file_stays(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let ada = server.user().await;
+        let pictures: Vec<Vec<u8>> =
+            (0..6).map(|shade| encoded(plain(16, 16, [shade * 40, 10, 10]), ImageFormat::Png)).collect();
+        let uploads = pictures.iter().map(|picture| {
+            ada.client.apart().post_form(AVATAR, &[("file", Some("me.png"), picture)]).into_future()
+        });
+        for answer in join_all(uploads).await {
+            answer.is(200);
+        }
+        let url = ada.client.get("/api/profile").await.is(200).text_of("avatarUrl");
+        ada.client.get(url).await.is(200);
+        stored_files_become(&server.data, 1).await;
+        assert_eq!(fs::read_dir(server.data.join("avatars/incoming")).unwrap().count(), 0);
+    }
+
+    async fn an_avatar_of_two_accounts_is_deleted_with_the_second(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let (ada, ben) = (server.user().await, server.user().await);
+        let same = encoded(plain(16, 16, [40, 10, 10]), ImageFormat::Png);
+        let (of_ada, of_ben) = (uploaded(&ada, &same).await, uploaded(&ben, &same).await);
+        stored_files_become(&server.data, 1).await;
+        uploaded(&ada, &encoded(plain(16, 16, [9, 9, 9]), ImageFormat::Png)).await;
+        stored_files_become(&server.data, 2).await;
+        ben.client.get(&of_ben).await.is(200);
+        ada.client.get(&of_ada).await.is(200);
+        uploaded(&ben, &encoded(plain(16, 16, [9, 9, 9]), ImageFormat::Png)).await;
+        stored_files_become(&server.data, 1).await;
+    }
+
+    /// The state after a kill between the file and its row: an upload enqueues the job before it writes either.
+
+    async fn an_avatar_file_without_a_row_is_deleted(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let ada = server.user().await;
+        uploaded(&ada, &encoded(plain(16, 16, [40, 10, 10]), ImageFormat::Png)).await;
+        let waiting = server.waiting_jobs("forget-avatar").await;
+        assert_eq!(waiting.len(), 1, "{waiting:?}");
+        let own = stored_files(&server.data).pop().unwrap();
+        assert!(waiting[0].contains(own.file_name().unwrap().to_str().unwrap()));
+        let stray = "ab".repeat(32);
+        fs::create_dir_all(server.data.join("avatars/ab")).unwrap();
+        fs::write(server.data.join("avatars/ab").join(&stray), b"x").unwrap();
+        server.enqueue("forget-avatar", serde_json::json!({"sha256": stray})).await;
+        server.make_due("forget-avatar").await;
+        stored_files_become(&server.data, 1).await;
+        assert!(own.exists(), "a face that has its row stays");
+    }
+}
+
+// The database has no part in these.
+on_sqlite! {
     async fn an_avatar_is_the_middle_of_a_picture_encoded_anew(world: World) {
         let ada = world.user().await;
         let answer = upload(&ada, &encoded(halves(900, 300), ImageFormat::Png)).await.is(200);
@@ -288,54 +341,5 @@ on_both! {
         let after = peak_mib(&server);
         assert!(after < before + 64, "{before} MiB grew to {after} MiB");
         server.client().get("/health/ready").await.is(200);
-    }
-
-    async fn of_many_uploads_at_once_one_avatar_file_stays(setup: ServerSetup) {
-        let server = setup.start(&[]);
-        let ada = server.user().await;
-        let pictures: Vec<Vec<u8>> =
-            (0..6).map(|shade| encoded(plain(16, 16, [shade * 40, 10, 10]), ImageFormat::Png)).collect();
-        let uploads = pictures.iter().map(|picture| {
-            ada.client.apart().post_form(AVATAR, &[("file", Some("me.png"), picture)]).into_future()
-        });
-        for answer in join_all(uploads).await {
-            answer.is(200);
-        }
-        let url = ada.client.get("/api/profile").await.is(200).text_of("avatarUrl");
-        ada.client.get(url).await.is(200);
-        stored_files_become(&server.data, 1).await;
-        assert_eq!(fs::read_dir(server.data.join("avatars/incoming")).unwrap().count(), 0);
-    }
-
-    async fn an_avatar_of_two_accounts_is_deleted_with_the_second(setup: ServerSetup) {
-        let server = setup.start(&[]);
-        let (ada, ben) = (server.user().await, server.user().await);
-        let same = encoded(plain(16, 16, [40, 10, 10]), ImageFormat::Png);
-        let (of_ada, of_ben) = (uploaded(&ada, &same).await, uploaded(&ben, &same).await);
-        stored_files_become(&server.data, 1).await;
-        uploaded(&ada, &encoded(plain(16, 16, [9, 9, 9]), ImageFormat::Png)).await;
-        stored_files_become(&server.data, 2).await;
-        ben.client.get(&of_ben).await.is(200);
-        ada.client.get(&of_ada).await.is(200);
-        uploaded(&ben, &encoded(plain(16, 16, [9, 9, 9]), ImageFormat::Png)).await;
-        stored_files_become(&server.data, 1).await;
-    }
-
-    /// The state after a kill between the file and its row: an upload enqueues the job before it writes either.
-    async fn an_avatar_file_without_a_row_is_deleted(setup: ServerSetup) {
-        let server = setup.start(&[]);
-        let ada = server.user().await;
-        uploaded(&ada, &encoded(plain(16, 16, [40, 10, 10]), ImageFormat::Png)).await;
-        let waiting = server.waiting_jobs("forget-avatar").await;
-        assert_eq!(waiting.len(), 1, "{waiting:?}");
-        let own = stored_files(&server.data).pop().unwrap();
-        assert!(waiting[0].contains(own.file_name().unwrap().to_str().unwrap()));
-        let stray = "ab".repeat(32);
-        fs::create_dir_all(server.data.join("avatars/ab")).unwrap();
-        fs::write(server.data.join("avatars/ab").join(&stray), b"x").unwrap();
-        server.enqueue("forget-avatar", serde_json::json!({"sha256": stray})).await;
-        server.make_due("forget-avatar").await;
-        stored_files_become(&server.data, 1).await;
-        assert!(own.exists(), "a face that has its row stays");
     }
 }

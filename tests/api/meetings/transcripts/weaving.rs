@@ -115,6 +115,10 @@ on_both! {
         assert!(together.iter().all(|one| one["recordingId"] == track.id), "{together:?}");
         assert_eq!(together.len(), segments(&track).await.len());
     }
+}
+
+// The database has no part in these.
+on_sqlite! {
     async fn voices_of_a_recording_of_everyone_are_told_apart(setup: ServerSetup) {
         let Some(models) = models().filter(|folder| has_speakers(folder)) else { return };
         let server = listening(&setup, &models);

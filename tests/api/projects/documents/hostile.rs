@@ -36,7 +36,7 @@ fn xlsx(sheet: &str) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-on_both! {
+on_sqlite! {
     async fn the_type_of_a_document_is_detected_from_its_content(world: World) {
         let ada = world.user().await;
         let project = ada.project().await;
