@@ -12,44 +12,8 @@ use crate::jobs::Jobs;
 use crate::jobs::mail::Outbox;
 use crate::keys::Secret;
 use crate::quotas::Quotas;
+use crate::shared_state::shared_state;
 use crate::tasks::Tasks;
-
-/// Declares a state around its parts, which its clones share. Those of an area say `and core`: what every area needs is at hand
-/// as if it were a part of its own. What is another area's is named by that area.
-macro_rules! shared_state {
-    ($(#[$about:meta])* $name:ident($parts:ident)) => {
-        $(#[$about])*
-        #[derive(Clone)]
-        pub struct $name(::std::sync::Arc<$parts>);
-
-        impl $name {
-            #[must_use]
-            pub fn new(parts: $parts) -> Self {
-                Self(::std::sync::Arc::new(parts))
-            }
-        }
-
-        impl ::std::ops::Deref for $name {
-            type Target = $parts;
-            fn deref(&self) -> &$parts {
-                &self.0
-            }
-        }
-
-        impl $crate::http::mounted::Mounted for $name {}
-    };
-    ($(#[$about:meta])* $name:ident($parts:ident) and core) => {
-        $crate::core::shared_state! { $(#[$about])* $name($parts) }
-
-        impl ::std::ops::Deref for $parts {
-            type Target = $crate::core::Core;
-            fn deref(&self) -> &$crate::core::Core {
-                &self.core
-            }
-        }
-    };
-}
-pub(crate) use shared_state;
 
 shared_state! {
     /// The base of all other states.

@@ -55,6 +55,7 @@ pub mod quotas;
 pub mod reviews;
 pub mod routes;
 pub mod service;
+mod shared_state;
 pub mod tasks;
 pub mod trackers;
 pub mod vital;

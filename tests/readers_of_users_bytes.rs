@@ -55,6 +55,11 @@ const OTHERS: &[&str] = &[
     "utoipa",
     "utoipa-swagger-ui",
     "uuid",
+    // The code of derives.
+    "fields_derive",
+    "proc-macro2",
+    "quote",
+    "syn",
     // Other servers, the database, the operating system.
     "deadpool",
     "diesel",

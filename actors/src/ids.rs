@@ -16,10 +16,10 @@ use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
 
 #[cfg(feature = "diesel")]
-use crate::sql::of_diesel::{AsExpression, FromSqlRow};
+use crate::sql_types::of_diesel::{AsExpression, FromSqlRow};
 
 /// The id of a `T`.
-#[cfg_attr(feature = "diesel", derive(AsExpression, FromSqlRow), diesel(sql_type = crate::sql::Uuid))]
+#[cfg_attr(feature = "diesel", derive(AsExpression, FromSqlRow), diesel(sql_type = crate::sql_types::Uuid))]
 pub struct Id<T> {
     uuid: Uuid,
     of: PhantomData<fn() -> T>,

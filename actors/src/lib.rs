@@ -41,6 +41,8 @@ pub mod registry;
 pub mod run;
 pub mod shell;
 #[cfg(feature = "diesel")]
-pub mod sql;
+mod sql;
+#[cfg(feature = "diesel")]
+pub mod sql_types;
 pub mod time;
 mod wire;

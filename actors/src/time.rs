@@ -12,7 +12,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "diesel")]
-use crate::sql::of_diesel::{AsExpression, FromSqlRow};
+use crate::sql_types::of_diesel::{AsExpression, FromSqlRow};
 
 /// The first millisecond of year 1 and the last one of year 9999, since 1970.
 const EARLIEST_MILLIS: i64 = -62_135_596_800_000;
@@ -20,7 +20,7 @@ const LATEST_MILLIS: i64 = 253_402_300_799_999;
 
 /// An instant in whole milliseconds, in the years 1 to 9999.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "diesel", derive(AsExpression, FromSqlRow), diesel(sql_type = crate::sql::UtcTime))]
+#[cfg_attr(feature = "diesel", derive(AsExpression, FromSqlRow), diesel(sql_type = crate::sql_types::UtcTime))]
 pub struct Time(DateTime<Utc>);
 
 impl Time {

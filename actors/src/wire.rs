@@ -42,19 +42,19 @@ macro_rules! wire_enum {
 macro_rules! sql_text {
     ($name:ident) => {
         const _: () = {
-            use $crate::sql::of_diesel::*;
+            use $crate::sql_types::of_diesel::*;
 
             $crate::sql_text! { @written $name, Text }
             $crate::sql_text! { @written $name, Nullable<Text> }
 
             impl FromSql<Text, Pg> for $name {
                 fn from_sql(value: <Pg as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
-                    $crate::sql::variant(std::str::from_utf8(value.as_bytes())?, stringify!($name))
+                    $crate::sql_types::variant(std::str::from_utf8(value.as_bytes())?, stringify!($name))
                 }
             }
             impl FromSql<Text, Sqlite> for $name {
                 fn from_sql(mut value: <Sqlite as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
-                    $crate::sql::variant(value.read_text(), stringify!($name))
+                    $crate::sql_types::variant(value.read_text(), stringify!($name))
                 }
             }
             impl<Sql: SingleValue, DB: Backend> Queryable<Sql, DB> for $name

@@ -3,13 +3,15 @@
 use super::revoked::Revoked;
 use super::tickets::Tickets;
 use super::token::Tokens;
-use crate::core::{Core, shared_state};
+use crate::core::Core;
 use crate::http::call_limits::CallLimit;
 use crate::http::costly_calls::CostlyCalls;
+use crate::http::mounted::Mounted;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of this module.
-    Gate(GateParts) and core
+    Gate(GateParts) and core: Core
 }
 
 pub struct GateParts {
@@ -27,3 +29,7 @@ pub struct CallLimits {
     /// Those that cost much, in addition: by account, with few at once for each project.
     pub costly: CostlyCalls,
 }
+
+impl Mounted for Gate {}
+
+impl Mounted for Core {}

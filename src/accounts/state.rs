@@ -5,12 +5,14 @@ use super::refresh_locks::RefreshLocks;
 use crate::access::state::Gate;
 use crate::clients::files::Files;
 use crate::clients::openid::OpenId;
-use crate::core::{Core, shared_state};
+use crate::core::Core;
+use crate::http::mounted::Mounted;
 use crate::passwords::Passwords;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of accounts.
-    Accounts(AccountsParts) and core
+    Accounts(AccountsParts) and core: Core
 }
 
 pub struct AccountsParts {
@@ -25,3 +27,5 @@ pub struct AccountsParts {
     pub avatars: Files,
     pub pictures: PictureDecoder,
 }
+
+impl Mounted for Accounts {}

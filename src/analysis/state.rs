@@ -8,13 +8,15 @@ use super::large_reads::LargeReads;
 use super::supervisor::RunSupervisor;
 use crate::clients::files::Files;
 use crate::clients::printer::PdfPrinter;
-use crate::core::{Core, shared_state};
+use crate::core::Core;
+use crate::http::mounted::Mounted;
 use crate::meetings::state::Meetings;
 use crate::projects::state::Projects;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of this area, with the state of the areas it depends on.
-    Analysis(AnalysisParts) and core
+    Analysis(AnalysisParts) and core: Core
 }
 
 pub struct AnalysisParts {
@@ -41,3 +43,5 @@ impl Exports {
         Self { files, printer, ended: Ends::default() }
     }
 }
+
+impl Mounted for Analysis {}

@@ -1,7 +1,7 @@
 //! SQL types that both databases support. [`Uuid`] and [`UtcTime`] are those of ids and instants (see `actors::sql`);
 //! JSON columns are Diesel's `Json` with `serde_json::Value`: json in PostgreSQL, TEXT in SQLite.
 
-pub use actors::sql::{UtcTime, Uuid};
+pub use actors::sql_types::{UtcTime, Uuid};
 
 /// Converts a count to the type of its column.
 #[must_use]

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::budget::Budget;
+use super::mounted::Mounted;
 use super::raw_connection::Connections;
 use super::spool::Spools;
 use crate::config;
-use crate::core::shared_state;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of the HTTP layer.
@@ -22,3 +23,5 @@ pub struct HttpParts {
     /// Where large responses wait until they have been sent.
     pub spools: Spools,
 }
+
+impl Mounted for Http {}

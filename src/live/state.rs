@@ -4,12 +4,14 @@ use uuid::Uuid;
 
 use super::audience::Audiences;
 use crate::access::state::Gate;
-use crate::core::{Core, shared_state};
+use crate::core::Core;
 use crate::http::connection_limit::ConnectionLimit;
+use crate::http::mounted::Mounted;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of this area, with the state of the areas it depends on.
-    RealTime(RealTimeParts) and core
+    RealTime(RealTimeParts) and core: Core
 }
 
 pub struct RealTimeParts {
@@ -22,3 +24,5 @@ pub struct RealTimeParts {
     /// Limits the open event streams per account.
     pub streams: ConnectionLimit<Uuid>,
 }
+
+impl Mounted for RealTime {}

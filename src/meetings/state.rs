@@ -8,12 +8,14 @@ use super::attendance::Attendance;
 use super::rooms::Rooms;
 use super::wordings::Wordings;
 use crate::clients::files::Folders;
-use crate::core::{Core, shared_state};
+use crate::core::Core;
+use crate::http::mounted::Mounted;
 use crate::projects::state::Projects;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of this area, with the state of the areas it depends on.
-    Meetings(MeetingsParts) and core
+    Meetings(MeetingsParts) and core: Core
 }
 
 pub struct MeetingsParts {
@@ -30,3 +32,5 @@ pub struct MeetingsParts {
     /// The media server, in whose rooms meetings are held.
     pub rooms: Rooms,
 }
+
+impl Mounted for Meetings {}

@@ -5,13 +5,15 @@ use tokio::sync::Mutex;
 
 use super::model::InstallationFigures;
 use crate::analysis::state::Analysis;
-use crate::core::{Core, shared_state};
+use crate::core::Core;
+use crate::http::mounted::Mounted;
 use crate::http::state::Http;
 use crate::live::state::RealTime;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of this area, with the state of the areas it depends on.
-    Operators(OperatorsParts) and core
+    Operators(OperatorsParts) and core: Core
 }
 
 pub struct OperatorsParts {
@@ -27,3 +29,5 @@ pub struct OperatorsParts {
 /// The latest figures. Whoever comes while they are computed waits for them here.
 #[derive(Default)]
 pub struct FiguresCache(pub(super) Mutex<Option<InstallationFigures>>);
+
+impl Mounted for Operators {}

@@ -11,7 +11,8 @@ use crate::tasks::Tasks;
 
 /// How many requests are received at once, each of them into a folder of its own.
 pub const INTAKES: usize = 4;
-use crate::core::shared_state;
+use crate::http::mounted::Mounted;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of this area.
@@ -33,3 +34,5 @@ pub struct PipelineJobsParts {
     pub job_bytes: u64,
     pub document_bytes: u64,
 }
+
+impl Mounted for PipelineJobs {}

@@ -7,11 +7,13 @@ use super::membership_end::MembershipHooks;
 use super::roles::Roles;
 use crate::accounts::state::Accounts;
 use crate::clients::files::Files;
-use crate::core::{Core, shared_state};
+use crate::core::Core;
+use crate::http::mounted::Mounted;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of this area, with the state of the areas it depends on.
-    Projects(ProjectsParts) and core
+    Projects(ProjectsParts) and core: Core
 }
 
 pub struct ProjectsParts {
@@ -26,3 +28,5 @@ pub struct ProjectsParts {
     /// The files of deleted meetings.
     pub meeting_files: Arc<dyn MeetingFiles>,
 }
+
+impl Mounted for Projects {}

@@ -5,12 +5,14 @@ use bytes::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use super::readiness::Readiness;
-use crate::core::{Core, shared_state};
+use crate::core::Core;
+use crate::http::mounted::Mounted;
 use crate::http::state::Http;
+use crate::shared_state::shared_state;
 
 shared_state! {
     /// The state of this area, with the state of the areas it depends on.
-    Probes(ProbesParts) and core
+    Probes(ProbesParts) and core: Core
 }
 
 pub struct ProbesParts {
@@ -22,3 +24,5 @@ pub struct ProbesParts {
     pub openapi: Bytes,
     pub asyncapi: Bytes,
 }
+
+impl Mounted for Probes {}

@@ -110,9 +110,10 @@ fn each_outside_crate_is_named_where_it_belongs() {
                 "clients/pipeline.rs",
                 "pipeline_jobs/",
                 "projects/glossary/model.rs",
+                "projects/store/",
                 "meetings/transcripts/",
                 "reviews/",
-                "trackers/exports/drafting.rs",
+                "trackers/exports/",
                 "wiring/",
                 "bin/colloquy/main.rs",
                 "bin/colloquy/models_command.rs",
@@ -180,7 +181,7 @@ fn the_bench_imports_few_areas() {
 }
 
 #[test]
-fn the_live_core_knows_no_http_no_query_and_one_file_of_it_knows_actix_and_one_diesel() {
+fn the_live_core_knows_no_http_no_query_and_one_file_of_it_knows_actix_and_two_know_diesel() {
     let foreign = Regex::new(r"\b((diesel_async|actix_web|reqwest|hyper|sqlx|std::fs|std::net)\b|colloquy::)").unwrap();
     let actix = Regex::new(r"\bactix(_rt)?::").unwrap();
     let diesel = Regex::new(r"\bdiesel::|\buse diesel\b").unwrap();
@@ -193,7 +194,8 @@ fn the_live_core_knows_no_http_no_query_and_one_file_of_it_knows_actix_and_one_d
             "actors/src/{} names actix",
             source.name
         );
-        assert!(source.name == "sql.rs" || !diesel.is_match(&source.code), "actors/src/{} names diesel", source.name);
+        let is_of_sql = ["sql.rs", "sql_types.rs"].contains(&source.name.as_str());
+        assert!(is_of_sql || !diesel.is_match(&source.code), "actors/src/{} names diesel", source.name);
         assert!(!statement.is_match(&source.code), "actors/src/{} has a statement", source.name);
     }
 }

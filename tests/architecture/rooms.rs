@@ -11,15 +11,16 @@ use crate::sources::{ModulePath, Source, crates, sources};
 /// How many arrows run back up in an area or a crate, in the best order; and how many circles of rooms there are. Where none is
 /// said, there is none. These are ceilings: they go down with the code, and not up again.
 const ROOMS: &[(&str, usize, usize)] = &[
-    ("accounts", 2, 2),
+    ("accounts", 1, 1),
     ("actors", 1, 1),
     ("admin", 4, 1),
-    ("analysis", 2, 2),
+    ("analysis", 1, 1),
     ("bench", 5, 1),
     ("db", 7, 3),
+    // What it generates names paths of another crate.
+    ("fields_derive", 1, 1),
     ("jobs", 1, 1),
     ("log", 4, 1),
-    ("projects", 1, 1),
     ("quotas", 1, 1),
     ("reviews", 1, 1),
     ("trackers", 2, 1),
@@ -33,9 +34,11 @@ const FILES: &[(&str, usize, usize)] = &[
     ("bench", 1, 7),
     ("colloquy", 1, 5),
     ("exports", 4, 3),
+    // What it generates names paths of another crate.
+    ("fields_derive", 1, 2),
     ("pipeline", 3, 21),
     ("readers", 1, 3),
-    ("src", 27, 7),
+    ("src", 15, 7),
 ];
 
 /// The files of a crate that import each other.

@@ -1,0 +1,159 @@
+//! What items are of: their kinds, types, priorities and qualities.
+
+use actors::wire_enum;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+wire_enum! {
+    /// The kind of item that a proposal is about.
+    #[schema(as = ProposalTarget)]
+    pub enum ItemKind {
+        Requirement,
+        UserStory,
+    }
+}
+
+impl ItemKind {
+    /// Returns the code of the item of this kind with this number.
+    #[must_use]
+    pub fn code(self, number: i64) -> String {
+        match self {
+            Self::Requirement => format!("REQ-{number:03}"),
+            Self::UserStory => format!("US-{number:03}"),
+        }
+    }
+}
+
+wire_enum! {
+    /// The type of a requirement.
+    pub enum RequirementType {
+        Functional,
+        NonFunctional,
+        Business,
+        Constraint,
+        Unknown,
+    }
+}
+
+wire_enum! {
+    /// The characteristics of ISO/IEC 25010:2011.
+    pub enum QualityCategory {
+        FunctionalSuitability,
+        PerformanceEfficiency,
+        Compatibility,
+        Usability,
+        Reliability,
+        Security,
+        Maintainability,
+        Portability,
+    }
+}
+
+wire_enum! {
+    /// The priority, as far as the source states it.
+    pub enum Priority {
+        Low,
+        Medium,
+        High,
+        Critical,
+        Unknown,
+    }
+}
+
+wire_enum! {
+    /// The severity or likelihood of a risk, and the severity of a quality issue.
+    #[derive(Default)]
+    pub enum Severity {
+        Low,
+        #[default]
+        Medium,
+        High,
+        Critical,
+    }
+}
+
+/// The pattern of EARS (Easy Approach to Requirements Syntax) that a requirement is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum EarsPattern {
+    /// It always holds.
+    Ubiquitous,
+    /// “When …”
+    EventDriven,
+    /// “While …”
+    StateDriven,
+    /// “If …, then …”: what happens where something goes wrong.
+    UnwantedBehaviour,
+    /// “Where …”: only in some variants of the product.
+    OptionalFeature,
+    /// Several of these.
+    Complex,
+}
+
+/// A property of an item that makes it hard to build or to test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QualityIssue {
+    pub code: IssueCode,
+    /// What could be better, in a sentence for people.
+    pub message: String,
+    #[serde(default)]
+    pub severity: Severity,
+}
+
+impl QualityIssue {
+    /// Creates an issue with the severity of its code.
+    #[must_use]
+    pub const fn new(code: IssueCode, message: String) -> Self {
+        Self { severity: code.severity(), code, message }
+    }
+}
+
+wire_enum! {
+    /// The code of a quality issue.
+    pub enum IssueCode {
+        /// A word that can be read in more than one way. Of a story: not estimable (the E of INVEST).
+        VagueWord,
+        /// A passive that does not say who or what does it.
+        PassiveWithoutActor,
+        /// More than one demand: not atomic. Of a story: not independent (the I of INVEST).
+        SeveralInOne,
+        /// A quality without a figure.
+        Unmeasurable,
+        UnclearPronoun,
+        OpenEnded,
+        Placeholder,
+        /// Too many words. Of a story: not small (the S of INVEST).
+        TooLong,
+        MissingRole,
+        /// Of a story: its value is not said (the V of INVEST).
+        MissingBenefit,
+        /// Of a story: nothing to test it by (the T of INVEST).
+        MissingCriteria,
+        /// Another requirement says the opposite, or another figure for the same.
+        Conflict,
+        /// Says how instead of what. Of a story: leaves nothing to talk about (the N of INVEST).
+        Solution,
+    }
+}
+
+impl IssueCode {
+    /// Returns how much an issue of this kind hinders whoever builds or tests the item.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::Conflict | Self::Placeholder => Severity::High,
+            Self::SeveralInOne
+            | Self::Unmeasurable
+            | Self::UnclearPronoun
+            | Self::OpenEnded
+            | Self::MissingCriteria => Severity::Medium,
+            Self::VagueWord
+            | Self::PassiveWithoutActor
+            | Self::TooLong
+            | Self::MissingRole
+            | Self::MissingBenefit
+            | Self::Solution => Severity::Low,
+        }
+    }
+}
