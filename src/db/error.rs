@@ -68,6 +68,11 @@ impl From<Error> for DbError {
             },
             Error::BrokenTransactionManager => Self::Unavailable(text),
             Error::RollbackErrorOnCommit { .. } => Self::Unknown(text),
+            // Names the column; what is wrong with its value is told by the cause.
+            Error::DeserializationError(error) => Self::Broken(match error.source() {
+                Some(cause) => format!("{text}: {cause}"),
+                None => text,
+            }),
             _ => Self::Broken(text),
         }
     }
