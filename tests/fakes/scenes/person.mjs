@@ -75,13 +75,18 @@ export class Person {
   async reach(role, name) {
     const wanted = this.page.getByRole(role, { name, exact: true });
     await wanted.waitFor();
+    // Looked for once: to find the names of all that has a role costs more than everything else here.
+    let element = await wanted.elementHandle();
     for (let stops = 0; stops < MAX_STOPS; stops += 1) {
-      if (await wanted.evaluate((element) => element === document.activeElement)) {
-        const outline = await wanted.evaluate((element) => getComputedStyle(element).outlineStyle);
-        if (outline === 'none') throw new Error(`the focus on ${name} can't be seen`);
-        return;
-      }
-      await this.page.keyboard.press('Tab');
+      const focus = await element.evaluate((it) => {
+        if (!it.isConnected) return 'replaced';
+        if (it !== document.activeElement) return 'elsewhere';
+        return getComputedStyle(it).outlineStyle === 'none' ? 'unseen' : 'here';
+      });
+      if (focus === 'here') return;
+      if (focus === 'unseen') throw new Error(`the focus on ${name} can't be seen`);
+      if (focus === 'replaced') element = await wanted.elementHandle();
+      else await this.page.keyboard.press('Tab');
     }
     throw new Error(`${name} can't be reached by keyboard`);
   }
