@@ -17,6 +17,7 @@
 //! `service` (health, metrics, documentation, join page), `operator` (what operators see and steer), `backup` (backup
 //! and restore), `pipeline_jobs` (the pipeline as a service of its own: `colloquy pipeline`), `config`, `core`, `disk`
 //! (its free space), `keys`, `log`, `models` (speech models on disk), `passwords`, `quotas` (how much may be stored),
+//! `shared_state` (how the states of areas are declared),
 //! `tasks` and `vital` (what must not end). The program, with the commands of an operator, is `src/bin/colloquy`.
 //! Crates beside this one, in `crates/`, know no feature: `readers` (documents to text), `pipeline` (the analysis
 //! itself), `speech` (recordings to segments) and `exports` (results as files).

@@ -9,7 +9,7 @@ use strum::VariantArray;
 
 use actors::ids::Id;
 use actors::live::Live;
-use actors::run::{AiRunStatus, Command, Event, MAX_TAKEN_UP, Node, Refusal, Run, RunWarning};
+use actors::run::{AiRunStatus, Command, Event, MAX_BEGINS, Node, Refusal, Run, RunWarning};
 use actors::time::Time;
 use support::{Chance, noon, run};
 
@@ -295,7 +295,7 @@ fn a_retry_restarts_the_run_under_its_id_and_repeating_it_changes_nothing() {
 
 #[test]
 fn an_attempt_begun_five_times_without_ending_fails_and_a_retry_resets_the_count() {
-    let often = after(run(), &[Column::Begin; MAX_TAKEN_UP as usize]);
+    let often = after(run(), &[Column::Begin; MAX_BEGINS as usize]);
     assert_eq!((often.status(), often.taken_up), (AiRunStatus::Processing, 5));
     let here = after(often, &[Column::Progress]);
     let failed = here.decide(Command::Begin { attempt: 1 }, at(60)).unwrap().next;
@@ -341,7 +341,7 @@ impl Oracle {
             Column::Cancel => self.over.is_none(),
             _ => self.over.is_none() && self.begun > 0,
         };
-        let too_often = column == Column::Begin && self.begun > MAX_TAKEN_UP;
+        let too_often = column == Column::Begin && self.begun > MAX_BEGINS;
         let ends = too_often || !matches!(column, Column::Begin | Column::Progress | Column::Retry);
         if taken && ends {
             self.over = Some(column);

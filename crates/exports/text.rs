@@ -104,7 +104,7 @@ const POP_FORMATTING: char = '\u{202c}';
 const POP_ISOLATE: char = '\u{2069}';
 
 /// Far below the 125 levels of UAX #9, at which renderers start to ignore marks.
-const DEEPEST: usize = 60;
+const MAX_DEPTH: usize = 60;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OpenMark {
@@ -138,7 +138,7 @@ impl OpenMarks {
                 }
             }
             '\u{202d}' | '\u{202e}' => self.open.push(OpenMark::Dropped),
-            _ if self.open.len() >= DEEPEST => {}
+            _ if self.open.len() >= MAX_DEPTH => {}
             '\u{202a}' | '\u{202b}' => {
                 self.open.push(OpenMark::Embedding);
                 cleaned.push(mark);
@@ -200,8 +200,8 @@ mod tests {
     #[test]
     fn marks_without_number_are_balanced_and_bounded() {
         let cleaned = clean(&"\u{2067}".repeat(100_000)).into_owned();
-        assert_eq!(cleaned.chars().filter(|c| *c == '\u{2067}').count(), DEEPEST);
-        assert_eq!(cleaned.chars().filter(|c| *c == '\u{2069}').count(), DEEPEST);
+        assert_eq!(cleaned.chars().filter(|c| *c == '\u{2067}').count(), MAX_DEPTH);
+        assert_eq!(cleaned.chars().filter(|c| *c == '\u{2069}').count(), MAX_DEPTH);
     }
 
     #[test]

@@ -139,7 +139,7 @@ impl SetText {
 type CacheKey = (String, u32, bool, TextColor, bool, LineSide, u32);
 
 /// Longer texts hardly repeat.
-const MAX_CACHED_LENGTH: usize = 48;
+const MAX_CACHED_BYTES: usize = 48;
 /// Of entries: then the cache begins anew.
 const MAX_CACHED: usize = 4096;
 
@@ -158,7 +158,7 @@ impl Typesetter {
     /// The lines of the paragraph in this width, in points.
     pub(crate) fn set(&mut self, paragraph: &StyledText, width: f32) -> Rc<SetText> {
         let key = match paragraph.spans.as_slice() {
-            [(_, style)] if paragraph.text.len() <= MAX_CACHED_LENGTH => Some((
+            [(_, style)] if paragraph.text.len() <= MAX_CACHED_BYTES => Some((
                 paragraph.text.clone(),
                 style.size.to_bits(),
                 style.bold,

@@ -20,10 +20,10 @@ use super::source::{SourceText, Unreadable, UnreadableReason};
 /// Maximum address space of a child process, in MiB.
 const MEMORY_MIB: u64 = 512;
 /// Processor time of a child process, in seconds: `CPU_BASE` for any document, `CPU_PER_MIB` for each mebibyte, at most
-/// `CPU_MAX`.
+/// `MAX_CPU_SECONDS`.
 const CPU_BASE: u64 = 3;
 const CPU_PER_MIB: u64 = 2;
-const CPU_MAX: u64 = 30;
+const MAX_CPU_SECONDS: u64 = 30;
 /// Wall-clock timeout as a multiple of the processor time. It is generous because the child process shares the machine
 /// with other processes and runs at a lower priority. The processor time bounds the cost; this timeout catches a child
 /// process that hangs.
@@ -95,7 +95,7 @@ impl Reader {
 
 /// Returns the processor time for a document of `size` bytes: a small file gets little, whatever it contains.
 fn cpu_seconds(size: u64) -> u64 {
-    (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(CPU_MAX)
+    (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(MAX_CPU_SECONDS)
 }
 
 fn wall(allowance: Allowance) -> Duration {

@@ -10,7 +10,7 @@ use super::hearing::{SoundBuffer, millis_of, samples_of};
 use super::sound::Sound;
 
 /// The longest piece, in milliseconds.
-pub const MAX_MS: u64 = 5 * 60 * 1000;
+pub const MAX_PIECE_MS: u64 = 5 * 60 * 1000;
 
 /// Which pieces are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub fn cut(file: File, request: CutRequest, mut give: impl FnMut(SoundPiece) -> 
     let mut sound = Sound::open(file).map_err(Untranscribed::Unreadable)?;
     match request {
         CutRequest::Speech { from_ms, longest_ms } => {
-            let mut heard = SoundBuffer::at(samples_of(from_ms), samples_of(longest_ms.min(MAX_MS)).max(RATE));
+            let mut heard = SoundBuffer::at(samples_of(from_ms), samples_of(longest_ms.min(MAX_PIECE_MS)).max(RATE));
             while let Some(window) = heard.next(&mut sound) {
                 let samples = if window.speech == 0 { &[] } else { heard.samples(window.from, window.to) };
                 let wav = if samples.is_empty() { Vec::new() } else { wav(&filled(samples)) };
@@ -54,7 +54,7 @@ pub fn cut(file: File, request: CutRequest, mut give: impl FnMut(SoundPiece) -> 
             }
         }
         CutRequest::Excerpt { from_ms, to_ms } => {
-            let (from, to) = (samples_of(from_ms), samples_of(to_ms.min(from_ms.saturating_add(MAX_MS))));
+            let (from, to) = (samples_of(from_ms), samples_of(to_ms.min(from_ms.saturating_add(MAX_PIECE_MS))));
             let samples = excerpt(&mut sound, from, to);
             let wav = if samples.is_empty() { Vec::new() } else { wav(&samples) };
             give(SoundPiece { from_ms, to_ms: millis_of(from + samples.len()), wav });

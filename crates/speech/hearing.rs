@@ -20,7 +20,7 @@ const PAUSE_SCORE: f32 = 0.35;
 /// The least speech by which a language is detected for the whole recording.
 const TO_DETECT: usize = RATE * 4;
 /// A segment with less speech in it than this share was invented.
-const LEAST_SPEECH: f32 = 0.2;
+const MIN_SPEECH: f32 = 0.2;
 /// How many parts of a window are heard once more, and how much around each.
 const MAX_REPEATS: usize = 3;
 const MARGIN: usize = RATE / 5;
@@ -261,7 +261,7 @@ impl SoundBuffer {
         let heard = whisper.transcribe(self.samples(from, to), options)?;
         let whole = |phrase: Phrase| Phrase { start: from + phrase.start, end: from + phrase.end, ..phrase };
         let mut phrases: Vec<Phrase> = heard.segments.into_iter().map(whole).collect();
-        phrases.retain(|one| !one.text.is_empty() && self.share_of_speech(one.start, one.end) >= LEAST_SPEECH);
+        phrases.retain(|one| !one.text.is_empty() && self.share_of_speech(one.start, one.end) >= MIN_SPEECH);
         self.frames().move_to_pauses(&mut phrases);
         phrases.retain(|phrase| phrase.end > phrase.start);
         Ok((phrases, heard.used))

@@ -25,7 +25,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use child::{SpeechTask, VERB, child_main};
-pub use cutting::{CutRequest, MAX_MS, SoundPiece};
+pub use cutting::{CutRequest, MAX_PIECE_MS, SoundPiece};
 pub use hearing::transcribe;
 pub use parent::{LocalTranscriber, PieceSink, SoundCutter, TurnFinder};
 pub use turns::{TurnsRequest, VoiceTurn, turns};

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::child::{ChildLine, SpeechWork, VERB, WORK};
-use super::cutting::{CutRequest, MAX_MS, SoundPiece};
+use super::cutting::{CutRequest, MAX_PIECE_MS, SoundPiece};
 use super::turns::{TurnsRequest, VoiceTurn};
 use super::{HeardSink, SpeechRequest, Transcriber, Untranscribed};
 
@@ -25,9 +25,9 @@ const STALLED: Duration = Duration::from_secs(10 * 60);
 /// The most turns of a recording; a day of them at one a second.
 const MAX_TURNS: usize = 24 * 60 * 60;
 /// The longest line of an answer, in bytes.
-const MAX_LINE_LENGTH: u64 = 1024 * 1024;
+const MAX_LINE_BYTES: u64 = 1024 * 1024;
 /// The largest piece, in bytes: 32 for each millisecond, and its header.
-const MAX_PIECE_BYTES: usize = 44 + 32 * MAX_MS as usize;
+const MAX_PIECE_BYTES: usize = 44 + 32 * MAX_PIECE_MS as usize;
 
 /// A running child process. Dropping it kills the process.
 struct SpeechChild {
@@ -50,7 +50,7 @@ impl SpeechChild {
     /// Returns the next line; an error if the process ended without saying how its work did.
     async fn next(&mut self) -> Result<ChildLine, Untranscribed> {
         let mut line = Vec::new();
-        let mut bounded = (&mut self.out).take(MAX_LINE_LENGTH);
+        let mut bounded = (&mut self.out).take(MAX_LINE_BYTES);
         let read = timeout(STALLED, bounded.read_until(b'\n', &mut line)).await;
         let Ok(read) = read else { return Err(Untranscribed::Crashed("the child hangs".to_owned())) };
         if read.is_err() || line.last() != Some(&b'\n') {

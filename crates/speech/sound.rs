@@ -27,7 +27,7 @@ const OPUS_PACKET: usize = RATE * 120 / 1000;
 const GAP: usize = RATE / 5;
 /// A decoder needs so much before a place to be right at it.
 const LEAD: usize = RATE / 5;
-/// The most silence that is filled in at once; a longer gap is a wrong time stamp.
+/// The most silence that is filled in at once, in samples; a longer gap is a wrong time stamp.
 const MAX_GAP: usize = RATE * 60 * 60 * 12;
 
 /// The decoded sound of a file.

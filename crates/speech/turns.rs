@@ -28,8 +28,8 @@ const QUIET: usize = RATE / 5;
 const SHORTEST: usize = RATE / 2;
 /// How many sounds pass the network at once.
 const AT_ONCE: usize = 32;
-/// The speech that is listened to at most: twelve hours.
-const MAX_FRAMES: usize = 12 * 3600 * RATE / STEP;
+/// The most looks: twelve hours of speech.
+const MAX_LOOKS: usize = 12 * 3600 * RATE / STEP;
 
 /// What is needed to tell voices apart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ fn looks(spans: &[(usize, usize)]) -> Vec<Look> {
             }
             looks.push(Look { from: look_from, to: look_to, begins, ends: to, continues: at > 0 });
         }
-        if looks.len() >= MAX_FRAMES {
+        if looks.len() >= MAX_LOOKS {
             break;
         }
     }

@@ -11,7 +11,7 @@ const SAME_STRETCH: f32 = 0.66;
 /// Groups whose points are nearer to each other than this on average are one voice.
 const SAME_VOICE: f32 = 0.60;
 /// The least speech of a voice, in looks of .8 s.
-const LEAST_LOOKS: usize = 6;
+const MIN_LOOKS: usize = 6;
 /// How many stretches decide what voices there are.
 const MAX_STRETCHES: usize = 1_500;
 /// The price of a change of the voice: within speech, and at a pause.
@@ -122,7 +122,7 @@ fn merged(mut groups: Vec<VoiceGroup>) -> Vec<VoiceGroup> {
 /// The groups with enough speech; if there is none, the largest.
 fn voices(groups: Vec<VoiceGroup>) -> Vec<VoiceGroup> {
     let largest = groups.iter().map(|group| group.count).max().unwrap_or_default();
-    groups.into_iter().filter(|group| group.count >= LEAST_LOOKS.min(largest)).collect()
+    groups.into_iter().filter(|group| group.count >= MIN_LOOKS.min(largest)).collect()
 }
 
 /// Returns the voices that points are nearest to, where each change has its price: of all ways, the best one.

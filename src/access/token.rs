@@ -20,7 +20,7 @@ use crate::keys::SigningKey;
 const TYPE: &str = "at+jwt";
 const LEEWAY: Duration = Duration::from_secs(5);
 const REMEMBERED: usize = 10_000;
-const MAX_LENGTH: usize = 2_048;
+const MAX_BYTES: usize = 2_048;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Claims {
@@ -116,7 +116,7 @@ impl Tokens {
     /// # Errors
     /// The token is invalid in any way.
     pub fn verify(&self, token: &str, now: Time) -> Result<Principal, InvalidToken> {
-        if token.len() > MAX_LENGTH {
+        if token.len() > MAX_BYTES {
             return Err(InvalidToken);
         }
         let (principal, expires) = match self.known.get(token) {

@@ -6,7 +6,7 @@ use super::sessions::store;
 use crate::accounts::state::Accounts;
 
 /// Interval of the queries, so that sockets close and tokens are refused within a second.
-const PAUSE: Duration = Duration::from_millis(400);
+const CHECK_INTERVAL: Duration = Duration::from_millis(400);
 /// Overlap with the previous query: a transaction becomes visible later than the time that it records.
 const OVERLAP: Duration = Duration::from_secs(10);
 
@@ -16,7 +16,7 @@ pub async fn follow(state: Accounts) {
     let mut answered_at = state.now();
     loop {
         tokio::select! {
-            () = tokio::time::sleep(PAUSE) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
             () = stopping.cancelled() => return,
         }
         // Counts from the last successful query, however long ago that was: this process or the database may have been

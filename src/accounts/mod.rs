@@ -13,7 +13,7 @@
 //!
 //! A response never reveals whether an address has an account: known and unknown addresses get the same status, body
 //! and headers, after the same work. Every transaction that creates a session locks the row of the account
-//! (`store::hold`, `store::still_has`), so that a transaction that ends all sessions ends that one too.
+//! (`store::lock_account`, `store::still_has`), so that a transaction that ends all sessions ends that one too.
 
 pub mod bodies;
 pub mod codes;

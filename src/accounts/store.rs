@@ -101,7 +101,7 @@ pub async fn lock_account(conn: &mut Conn, id: Id<User>) -> Result<bool, DbError
     Ok(held == 1)
 }
 
-/// Like [`hold`], if the account still has the password that was checked; `hash` replaces `former`, and may be a
+/// Like [`lock_account`], if the account still has the password that was checked; `hash` replaces `former`, and may be a
 /// stronger hash of the same password. Returns false if the password was changed or the account deleted meanwhile.
 pub async fn still_has(conn: &mut Conn, id: Id<User>, former: &str, hash: &str) -> Result<bool, DbError> {
     let checked = users::table.find(id).filter(users::password_hash.eq(former)).filter(users::deleted_at.is_null());

@@ -1,4 +1,4 @@
-//! The HTTP endpoints of AI analysis runs.
+//! HTTP handlers of AI analysis runs.
 
 use std::marker::PhantomData;
 

@@ -27,7 +27,7 @@ use tokio::task::spawn_blocking;
 use super::retry_after;
 
 /// The largest answer that is no result, in bytes.
-const ANSWER_BYTES: usize = 64 * 1024;
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// The bytes of a text that are sent at once.
 const PIECE_BYTES: usize = 64 * 1024;
 /// Characters of a refusal that are passed on.
@@ -96,7 +96,7 @@ impl PipelineService {
     /// Returns why not, in words for the operator.
     pub async fn health(&self, request: &RequestId) -> Result<(), String> {
         let asked = self.request(Method::GET, "/internal/health", request).timeout(self.limit);
-        let answered: Result<serde_json::Value, _> = self.answer(asked.send().await, ANSWER_BYTES).await;
+        let answered: Result<serde_json::Value, _> = self.answer(asked.send().await, MAX_ANSWER_BYTES).await;
         answered.map(drop).map_err(|refusal| match refusal {
             PipelineRefusal::Away(why, _)
             | PipelineRefusal::Misconfigured(why)
@@ -115,7 +115,7 @@ impl PipelineService {
     /// See [`PipelineRefusal`].
     pub async fn status(&self, id: Id<AiJob>, request: &RequestId) -> Result<PipelineJob, PipelineRefusal> {
         let asked = self.request(Method::GET, &format!("/internal/jobs/{id}"), request).timeout(self.limit);
-        self.answer(asked.send().await, ANSWER_BYTES).await
+        self.answer(asked.send().await, MAX_ANSWER_BYTES).await
     }
 
     /// Sends the sources of a job, text by text.
@@ -139,7 +139,7 @@ impl PipelineService {
         {
             return Err(PipelineRefusal::Unsent(self.line(causes(error))));
         }
-        self.answer(answered, ANSWER_BYTES).await
+        self.answer(answered, MAX_ANSWER_BYTES).await
     }
 
     /// Returns what a job found.
@@ -157,7 +157,7 @@ impl PipelineService {
     /// See [`PipelineRefusal`].
     pub async fn cancel(&self, id: Id<AiJob>, request: &RequestId) -> Result<PipelineJob, PipelineRefusal> {
         let asked = self.request(Method::POST, &format!("/internal/jobs/{id}/cancel"), request).timeout(self.limit);
-        self.answer(asked.send().await, ANSWER_BYTES).await
+        self.answer(asked.send().await, MAX_ANSWER_BYTES).await
     }
 
     fn request(&self, method: Method, path: &str, request: &RequestId) -> RequestBuilder {
@@ -197,7 +197,7 @@ impl PipelineService {
                 PipelineRefusal::Away(format!("the pipeline service answers {code}"), wanted)
             }
             _ => {
-                let said = body(response, ANSWER_BYTES).await.unwrap_or_default();
+                let said = body(response, MAX_ANSWER_BYTES).await.unwrap_or_default();
                 let said: RefusedAnswer = serde_json::from_slice(&said).unwrap_or_default();
                 PipelineRefusal::Refused(self.line(format!("{code} {}", said.message)))
             }

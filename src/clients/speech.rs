@@ -32,7 +32,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// A service that asks for a longer pause is left alone, and the job is tried again later.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// The largest response. Two minutes of speech are about 3 KB of text.
-const ANSWER_BYTES: usize = 4 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// The most segments of a piece, and the most characters of a segment.
 const MAX_SEGMENTS: usize = 2_000;
 const MAX_TEXT_LENGTH: usize = 5_000;
@@ -230,7 +230,7 @@ async fn body(mut response: Response) -> Result<Vec<u8>, NoAnswer> {
     let mut bytes = Vec::new();
     loop {
         match response.chunk().await {
-            Ok(Some(piece)) if bytes.len() + piece.len() > ANSWER_BYTES => {
+            Ok(Some(piece)) if bytes.len() + piece.len() > MAX_ANSWER_BYTES => {
                 return Err(NoAnswer::Invalid("the speech service's answer is too long".to_owned()));
             }
             Ok(Some(piece)) => bytes.extend_from_slice(&piece),

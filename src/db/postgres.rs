@@ -33,7 +33,7 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 pub(super) const MIGRATION_LOCK: i64 = 0x00C0_1105;
 
 /// Delay between two queries for the status of a transaction.
-const SETTLE_AGAIN: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A pool of connections, all driven by the runtime of [`super::Db`].
 pub(super) struct Postgres {
@@ -217,7 +217,7 @@ impl Postgres {
                 Ok(Err(DbError::Broken(why))) => {
                     return tracing::error!(why, transaction, "the outcome of a write could not be determined");
                 }
-                Ok(Ok(false) | Err(_)) | Err(_) => sleep(SETTLE_AGAIN).await,
+                Ok(Ok(false) | Err(_)) | Err(_) => sleep(CHECK_INTERVAL).await,
             }
         }
     }

@@ -19,9 +19,9 @@ use super::{DbSettings, OpenError};
 const BUSY_TIMEOUT: &str = "PRAGMA busy_timeout = 2000";
 /// Bytes of the file that are memory-mapped: SQLite's maximum. Pages beyond are copied into each connection's own
 /// memory.
-const MAX_MAPPED: u64 = 0x7fff_0000;
+const MAX_MAPPED_BYTES: u64 = 0x7fff_0000;
 /// Delay between two attempts to truncate the write-ahead log.
-const LOG_AGAIN: Duration = Duration::from_millis(50);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
@@ -62,7 +62,7 @@ impl Sqlite {
         loop {
             match self.writer.empty_log().await {
                 Err(in_use) if Instant::now() >= deadline => return Err(in_use),
-                Err(_in_use) => sleep(LOG_AGAIN).await,
+                Err(_in_use) => sleep(RETRY_INTERVAL).await,
                 Ok(()) => return Ok(()),
             }
         }
@@ -121,7 +121,7 @@ fn establish(path: &Path, purpose: Use) -> Result<SqliteConnection, String> {
     conn.batch_execute(BUSY_TIMEOUT).map_err(|error| format!("{name} can't be set up: {error}"))?;
     let pragmas = format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-         PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = {MAX_MAPPED};"
+         PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = {MAX_MAPPED_BYTES};"
     );
     conn.batch_execute(&pragmas).map_err(|error| format!("{name} can't be set up: {error}"))?;
     // SQLite's built-in function handles ASCII letters only.

@@ -13,7 +13,7 @@ use super::error::cut;
 use super::reason::Reason;
 
 /// The most characters of a key that an error message repeats.
-const MAX_SHOWN_KEY: usize = 100;
+const MAX_SHOWN_KEY_LENGTH: usize = 100;
 /// The deepest nesting of objects and lists.
 pub const MAX_DEPTH: usize = 32;
 
@@ -113,7 +113,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = map.next_key::<String>()? {
             let value = map.next_value_seed(inner)?;
             if values.contains_key(&key) {
-                let message = format!("The key {:?} occurs twice.", cut(&key, MAX_SHOWN_KEY));
+                let message = format!("The key {:?} occurs twice.", cut(&key, MAX_SHOWN_KEY_LENGTH));
                 return Err(self.refuse(Reason::Repeated, message));
             }
             values.insert(key, value);

@@ -31,7 +31,7 @@ use crate::projects::membership_end::{EndedMembership, MembershipHook};
 use crate::tasks::Tasks;
 
 /// Participants that one transaction removes: each takes some dozen statements. No user is in so many meetings at once.
-const MAX_PARTICIPANTS: i64 = 20;
+const PAGE: i64 = 20;
 /// Limit of meetings whose loaded actors re-read their state.
 const AWAKE: i64 = 1000;
 const MAX_PAUSE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -52,7 +52,7 @@ impl MembershipHook for MeetingParticipantsHook {
         let EndedMembership { project_id, user_id, at, request } = ended;
         invitations::revoke_open_of_member(conn, *project_id, *user_id, *at).await?;
         let mut records = Vec::new();
-        for id in participants::meetings_to_leave(conn, *project_id, *user_id, before(*at), MAX_PARTICIPANTS).await? {
+        for id in participants::meetings_to_leave(conn, *project_id, *user_id, before(*at), PAGE).await? {
             records.extend(self.exclude(conn, id, ended).await?);
         }
         let payload = RemoveFromMeetings { project_id: *project_id, user_id: *user_id, at: *at };
@@ -163,7 +163,7 @@ impl Handler for RemoveFromMeetingsHandler {
                     if projects::store::role(conn, project_id, user_id).await?.is_some() {
                         return Ok(Vec::new());
                     }
-                    participants::meetings_to_leave(conn, project_id, user_id, before(at), MAX_PARTICIPANTS).await
+                    participants::meetings_to_leave(conn, project_id, user_id, before(at), PAGE).await
                 })
             });
             let left = left.await?;

@@ -22,7 +22,7 @@ pub const MAX_SOURCES: usize = 500;
 /// The longest id and name of a source, in characters.
 const MAX_NAME_LENGTH: usize = 300;
 /// The most bytes of a glossary: a thousand entries with the longest names and meanings have fewer.
-const GLOSSARY_BYTES: usize = 16 * 1024 * 1024;
+const MAX_GLOSSARY_BYTES: usize = 16 * 1024 * 1024;
 /// The most unknown keys that an answer names.
 const MAX_UNKNOWN: usize = 20;
 
@@ -138,8 +138,8 @@ struct RequestVisitor<'a, 'b> {
 impl RequestVisitor<'_, '_> {
     /// Returns the glossary, whose text is measured before anything is made of it.
     fn glossary<E: de::Error>(&self, raw: &RawValue) -> Result<Value, E> {
-        if raw.get().len() > GLOSSARY_BYTES {
-            let message = format!("A glossary has at most {GLOSSARY_BYTES} bytes.");
+        if raw.get().len() > MAX_GLOSSARY_BYTES {
+            let message = format!("A glossary has at most {MAX_GLOSSARY_BYTES} bytes.");
             return Err(self.refuse(ApiError::field("glossary", Reason::TooLong, message)));
         }
         serde_json::from_str(raw.get()).map_err(E::custom)

@@ -10,7 +10,7 @@ use pipeline::{SourceKind, UnreadableSource};
 use serde::{Deserialize, Serialize};
 
 /// How often the work of a job may be begun. After so many begins without an end it FAILED.
-pub const MAX_BEGUN: u32 = 5;
+pub const MAX_BEGINS: u32 = 5;
 
 /// What a job is to do. Its sources are files beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! The HTTP endpoints of the pipeline service.
+//! HTTP handlers of the pipeline service.
 
 use actix_web::HttpRequest;
 use actors::ids::{AiJob, Id};

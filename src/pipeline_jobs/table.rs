@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::spawn_blocking;
 
 use super::folder::{IncomingFolder, JobFolder};
-use super::model::{JobRecord, MAX_BEGUN};
+use super::model::{JobRecord, MAX_BEGINS};
 
 /// How many expired jobs are deleted at once; others wait meanwhile.
 const AT_ONCE: usize = 20;
@@ -169,7 +169,7 @@ impl JobTable {
         let mut jobs = self.jobs().await;
         let Some(entry) = jobs.get_mut(&id).filter(|entry| !entry.record.status.is_over()) else { return Ok(None) };
         let mut next = entry.record.clone();
-        if next.attempt >= MAX_BEGUN {
+        if next.attempt >= MAX_BEGINS {
             let why = "The analysis was started five times and never finished, so it is not started again.";
             next = next.ended(Status::Failed, Some(why.to_owned()), self.0.clock.now());
         } else {

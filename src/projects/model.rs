@@ -85,11 +85,11 @@ pub struct Project {
 }
 
 impl Project {
-    /// The language of an e-mail about it: that of the recipient, else its own, else that of whoever has it sent.
+    /// The language of an e-mail about the project: the recipient's, else the project's, else that of whoever has it sent.
     #[must_use]
-    pub fn email_locale(&self, own: Option<Language>, sender: Option<&Account>) -> Locale {
+    pub fn email_locale(&self, recipient: Option<Language>, sender: Option<&Account>) -> Locale {
         let projects = Some(self.language).filter(|language| *language != Language::Auto);
-        own.or(projects).or(sender.map(|sender| sender.language)).unwrap_or(Language::En).into()
+        recipient.or(projects).or(sender.map(|sender| sender.language)).unwrap_or(Language::En).into()
     }
 
     /// A new project, as it is unless its owner wants it otherwise.

@@ -164,7 +164,7 @@ pub async fn delete(state: &Projects, project: Project, request: RequestId) -> R
         .write(move |conn| {
             Box::pin(async move {
                 let project = store::find_to_change(conn, id).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
-                deletion::hide_and_delete(conn, &jobs, &project, now, &request_id).await
+                deletion::hide_and_enqueue_deletion(conn, &jobs, &project, now, &request_id).await
             })
         })
         .await;

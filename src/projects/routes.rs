@@ -1,4 +1,4 @@
-//! The HTTP endpoints of projects.
+//! HTTP handlers of projects.
 
 use super::bodies::{CreateProject, EditProject, Filter};
 use super::model::{MyProject, Project};

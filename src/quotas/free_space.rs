@@ -13,8 +13,8 @@ use crate::disk::free_of;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 
-/// How often it is looked at most.
-const AGE: Duration = Duration::from_secs(1);
+/// How old a look at the disk may be.
+const MAX_AGE: Duration = Duration::from_secs(1);
 const MIB: u64 = 1024 * 1024;
 
 /// The free space of the file systems that are written to.
@@ -95,7 +95,7 @@ impl FreeSpace {
 
     /// Returns the last look, or another one if it is too old; `None` if the free space can't be told.
     async fn measured<'a>(&self, looked: &'a mut Option<DiskLook>) -> Option<&'a mut DiskLook> {
-        if looked.as_ref().is_none_or(|look| look.at.elapsed() >= AGE) {
+        if looked.as_ref().is_none_or(|look| look.at.elapsed() >= MAX_AGE) {
             let folders = self.folders.clone();
             let found = spawn_blocking(move || folders.iter().filter_map(|folder| free_of(folder)).min()).await;
             let free = found.unwrap_or_default()?;

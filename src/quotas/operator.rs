@@ -13,7 +13,7 @@ use super::store;
 use crate::db::{Db, DbError};
 
 /// How long the sum of the installation is given out before it is taken again.
-const AGE: Duration = Duration::from_secs(60);
+const MAX_AGE: Duration = Duration::from_secs(60);
 
 /// A project or an account and what it has stored.
 #[derive(Debug, Clone, Serialize)]
@@ -85,7 +85,7 @@ impl Quotas {
     pub async fn stored_lately(&self) -> Result<u64, DbError> {
         let mut lately = self.stored_lately.lock().await;
         if let Some((at, bytes)) = *lately
-            && at.elapsed() < AGE
+            && at.elapsed() < MAX_AGE
         {
             return Ok(bytes);
         }

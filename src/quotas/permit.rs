@@ -134,7 +134,7 @@ fn limited(setting: u64) -> Option<u64> {
 }
 
 impl QuotaPermit {
-    /// Holds more of each quota: at least `least` bytes, and up to `most`, which is no less.
+    /// Reserves more of each quota: at least `least` bytes, and up to `most`, which is no less.
     async fn reserve(&mut self, least: u64, most: u64) -> Result<(), ApiError> {
         let quotas = &self.quotas;
         let mut wanted = WantedQuota { least, most, grace: quotas.grace(self.purpose) };

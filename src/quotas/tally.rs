@@ -20,7 +20,7 @@ use crate::http::error::ApiError;
 
 /// After this time another sum is taken, since some things change without a permit: who owns a project, and the limits that an
 /// operator sets.
-const AGE: Duration = Duration::from_secs(10);
+const MAX_AGE: Duration = Duration::from_secs(10);
 /// The sum of the whole installation is taken no more often, even if something does not fit.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long what fits but for others' permits waits until another sum is taken: most permits are held for one transaction.
@@ -108,10 +108,10 @@ impl Tallies {
         }
     }
 
-    /// As [`Tallies::hold`], and holds nothing: `bytes` are compared with what is left.
+    /// As [`Tallies::reserve`], but reserves nothing: `bytes` are compared with what is left.
     ///
     /// # Errors
-    /// As [`Tallies::hold`].
+    /// As [`Tallies::reserve`].
     pub async fn check(
         &self,
         db: &Db,
@@ -143,7 +143,7 @@ impl QuotaTally {
         wanted: WantedQuota,
     ) -> Result<Result<HeldQuota, Sum>, ApiError> {
         let mut sum = self.sum.lock().await;
-        let known = sum.filter(|sum| sum.at.elapsed() < AGE);
+        let known = sum.filter(|sum| sum.at.elapsed() < MAX_AGE);
         let is_enough = |sum: &Sum| {
             let is_new = key == QuotaKey::InstallationBytes && sum.at.elapsed() < PAUSE;
             is_new || sum.room(wanted.grace) >= wanted.least

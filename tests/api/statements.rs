@@ -15,8 +15,8 @@ use crate::support::{Kind, Server, ServerSetup};
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/statements.tsv");
 /// How often an operation is repeated: more often while it seems to send more than it may, as a job that it started, or
 /// work of the server's own, may send statements at the same time.
-const FEWEST_REPEATS: usize = 3;
-const MOST_REPEATS: usize = 12;
+const MIN_REPEATS: usize = 3;
+const MAX_REPEATS: usize = 12;
 /// Those that write and change nothing more when they are repeated, or nothing that the story goes on with.
 const REPEATABLE: [&str; 8] = [
     "editProfile",
@@ -63,7 +63,7 @@ async fn overhead(server: &Server) -> u64 {
 /// has a title or a name gets another one each time: a change of nothing would be free.
 async fn count(teller: &Teller<'_>, step: &Value, overhead: u64, enough: u64) -> u64 {
     let (mut step, mut lowest) = (step.clone(), u64::MAX);
-    for number in 0..MOST_REPEATS {
+    for number in 0..MAX_REPEATS {
         for name in ["title", "name"] {
             if let Some(text) = step["body"].get_mut(name) {
                 *text = json!(format!("Counted {number}"));
@@ -73,7 +73,7 @@ async fn count(teller: &Teller<'_>, step: &Value, overhead: u64, enough: u64) ->
         let answer = teller.request(&step).await;
         assert!(answer.status < 300, "{}: {}", step["operation"], answer.text());
         lowest = lowest.min(sent(teller.server).await - before - overhead);
-        if number >= FEWEST_REPEATS && lowest <= enough {
+        if number >= MIN_REPEATS && lowest <= enough {
             break;
         }
     }
@@ -139,7 +139,7 @@ on_both! {
         for path in ["/api/projects".to_owned(), format!("/api/projects/{project}/meetings")] {
             let mut lowest = [u64::MAX; 2];
             // The lowest of several, as the server has work of its own in between.
-            for _ in 0..MOST_REPEATS {
+            for _ in 0..MAX_REPEATS {
                 for (limit, lowest) in [1, 4].into_iter().zip(&mut lowest) {
                     let before = sent(&server).await;
                     let page = ada.client.get(format!("{path}?limit={limit}")).await.is(200);

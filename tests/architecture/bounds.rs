@@ -23,13 +23,13 @@ fn rows_that_expired_are_deleted_page_by_page() {
     }
     assert!(
         found.is_empty(),
-        "declare what expires as a `db::sweep::Retention`, which wiring/sweeps.rs lists: {found:#?}"
+        "declare what expires as a `db::sweep::Retention`, which wiring/sweeps/mod.rs lists: {found:#?}"
     );
     let declared = Regex::new(r"\bRetention \{ table|\bRetention \{\s+table").unwrap();
     let listed = sources("src").into_iter().find(|source| source.name == "wiring/sweeps/mod.rs").unwrap().code;
     let count = |text: &str| text.matches("RETENTION").count() + text.matches("::retention(").count();
     let declaring = sources("src").iter().filter(|source| declared.is_match(&source.code)).count();
-    assert_eq!(count(&listed), declaring, "each is declared in one file, and listed in wiring/sweeps.rs");
+    assert_eq!(count(&listed), declaring, "each is declared in one file, and listed in wiring/sweeps/mod.rs");
 }
 
 /// What keeps the rows of each table from growing without end. A setting of `[quotas]` or `[limits]` bounds what people make;

@@ -1,4 +1,4 @@
-//! What each kind of file may name: SQL in stores, bodies in routes, pure models and states, other crates where they belong.
+//! What each kind of file may name: SQL in stores, what requests contain in bodies, pure models and states, other crates where they belong.
 
 use regex::Regex;
 

@@ -69,7 +69,7 @@ impl Meeting {
             Command::Consent { participant, answer, wording, user_agent } => {
                 self.consent(participant, answer, wording, &user_agent, now)
             }
-            Command::See { seen } => self.see(&seen, now),
+            Command::See { seen } => self.apply_observations(&seen, now),
             Command::Sweep { limits } => self.sweep(limits, now),
             Command::Exclude { user } => self.exclude(user, now),
             Command::Forget { participant, name } => self.forget(participant, name, now),

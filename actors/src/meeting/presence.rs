@@ -59,7 +59,7 @@ impl Participant {
 
 impl Meeting {
     /// Applies observations of participants' connections.
-    pub(super) fn see(&self, all: &[Observation], now: Time) -> Result<Change<Self>, Refusal> {
+    pub(super) fn apply_observations(&self, all: &[Observation], now: Time) -> Result<Change<Self>, Refusal> {
         let mut next = self.clone();
         let mut events = Vec::new();
         for seen in all {

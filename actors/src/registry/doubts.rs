@@ -2,7 +2,7 @@
 //! than the save's outcome is served.
 //!
 //! A key is registered here before any caller learns that its save is unknown, and stays registered across actors. One
-//! task per key asks the journal to settle the save, with as many attempts as it takes; loads of that key wait for it,
+//! task per key waits for its outcome in the journal, with as many attempts as it takes; loads of that key wait for it,
 //! within the time limit of a load. After that, subscribers receive the events that were saved but not published.
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::{RegistryInner, WAKE_AGAIN};
+use super::{RETRY_PAUSES, RegistryInner};
 use crate::live::{Live, Spawner, Topic};
 use crate::panics::caught_async;
 
@@ -51,7 +51,7 @@ impl<L: Live> RegistryInner<L> {
         }
     }
 
-    /// Registers a save under the key whose outcome is unknown, and starts settling it.
+    /// Registers a save under the key whose outcome is unknown, and starts waiting for it.
     pub(super) fn doubt(self: &Arc<Self>, key: L::Key, topics: Vec<Topic>) {
         let mut keys = self.doubts.keys();
         if let Some(doubt) = keys.get_mut(&key) {
@@ -64,7 +64,7 @@ impl<L: Live> RegistryInner<L> {
         let registry = Arc::downgrade(self);
         let journal = Arc::clone(&self.shared.journal);
         self.arbiters.spawn(Box::pin(async move {
-            let (mut pause, longest) = WAKE_AGAIN;
+            let (mut pause, longest) = RETRY_PAUSES;
             loop {
                 let times = registry.upgrade().map(|registry| registry.times(key));
                 let settled = caught_async(journal.wait_for_outcomes(key)).await;
@@ -75,7 +75,7 @@ impl<L: Live> RegistryInner<L> {
                     Ok(Err(unavailable)) => {
                         tracing::warn!(kind = L::KIND, %key, ?unavailable, "the outcome of a save is not settled yet");
                     }
-                    Err(_) => tracing::error!(kind = L::KIND, %key, "settling a save panicked"),
+                    Err(_) => tracing::error!(kind = L::KIND, %key, "waiting for the outcome of a save panicked"),
                 }
                 if registry.closing.load(Ordering::SeqCst) {
                     return;

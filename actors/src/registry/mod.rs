@@ -36,9 +36,9 @@ use crate::shell::{
 };
 use crate::time::Clock;
 
-/// Pause between two attempts to load an entity that must be awake, or to settle a save, while the store is
+/// Pause between two attempts to load an entity that must be awake, or to learn the outcome of a save, while the store is
 /// unavailable: starts at the first value and doubles up to the second.
-const WAKE_AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+const RETRY_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// Decides which process may write an entity. With one process that is always this one.
 pub trait Ownership: Send + Sync + 'static {
@@ -407,7 +407,7 @@ impl<L: Live> RegistryInner<L> {
         drop(waking);
         let registry = Arc::downgrade(self);
         self.arbiters.spawn(Box::pin(async move {
-            let (mut pause, longest) = WAKE_AGAIN;
+            let (mut pause, longest) = RETRY_PAUSES;
             loop {
                 sleep(pause).await;
                 pause = (pause * 2).min(longest);

@@ -8,7 +8,7 @@ use crate::ids::{AiJob, Id, User};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Work starts, or starts again after the process was killed. A run whose attempt was begun
-    /// [`MAX_TAKEN_UP`](super::MAX_TAKEN_UP) times fails instead of beginning again.
+    /// [`MAX_BEGINS`](super::MAX_BEGINS) times fails instead of beginning again.
     Begin {
         attempt: u32,
     },

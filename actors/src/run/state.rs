@@ -18,7 +18,7 @@ use crate::wire_enum;
 const NOT_YET: u8 = 99;
 /// How often the work of one attempt may be begun. After so many begins without an end it is not begun again: whatever
 /// kills it may kill everything else in the process too.
-pub const MAX_TAKEN_UP: u32 = 5;
+pub const MAX_BEGINS: u32 = 5;
 
 /// An analysis of some sources of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -302,7 +302,7 @@ impl Run {
                 next.progress = node.progress();
                 node.label().clone_into(&mut next.message);
             }
-            State::Processing { .. } if self.taken_up >= MAX_TAKEN_UP => {
+            State::Processing { .. } if self.taken_up >= MAX_BEGINS => {
                 let often = "The analysis was started five times and never finished, so it is not started again.";
                 return self.fail(attempt, often.to_owned(), now);
             }

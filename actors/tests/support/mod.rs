@@ -54,7 +54,7 @@ pub struct Store<L: Live> {
     gate: Mutex<Option<Arc<Semaphore>>>,
     /// Saves whose outcome the test decides.
     late: watch::Sender<Vec<Arc<Batch<L>>>>,
-    /// How many more times `settle` fails.
+    /// How many more times `wait_for_outcomes` fails.
     unsettled: AtomicUsize,
     pub loads: AtomicUsize,
     pub saves: AtomicUsize,
@@ -113,7 +113,7 @@ impl<L: Live> Store<L> {
         self.late.send_modify(Vec::clear);
     }
 
-    /// Makes the next `times` calls of `settle` fail.
+    /// Makes the next `times` calls of `wait_for_outcomes` fail.
     pub fn next_settlings_fail(&self, times: usize) {
         self.unsettled.store(times, Ordering::SeqCst);
     }

@@ -46,8 +46,8 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long nobody asks for anything at the end: longer than idle actors stay in memory.
 const REST: Duration = Duration::from_secs(2 * 60);
 /// The largest accepted ratios: memory at the end to the reference level, and p99 beside attackers to p99 alone.
-const MAX_MEMORY: f64 = 1.10;
-const MOST_P99: f64 = 5.0;
+const MAX_MEMORY_RATIO: f64 = 1.10;
+const MAX_P99_RATIO: f64 = 5.0;
 
 #[derive(clap::Args)]
 pub struct Soak {
@@ -178,10 +178,10 @@ fn judge(alone: &Tally, beside: &Tally, memory: &Held, peak: u64) -> Result<(), 
         beside.percentile(99)
     );
     let mut faults = Vec::new();
-    if grown > MAX_MEMORY {
+    if grown > MAX_MEMORY_RATIO {
         faults.push("The server's memory grows.");
     }
-    if slower > MOST_P99 {
+    if slower > MAX_P99_RATIO {
         faults.push("The attackers slow down ordinary users.");
     }
     if alone.failed() + beside.failed() > 0 {

@@ -13,7 +13,7 @@ use super::super::result::Warning;
 /// Maximum characters stored of a heading.
 pub const MAX_HEADING_LENGTH: usize = 120;
 /// Maximum number of headings in a path. Of a deeper path the outermost ones and the innermost one are stored.
-pub const DEEPEST: usize = 6;
+pub const MAX_HEADINGS: usize = 6;
 /// Maximum characters stored of a speaker's name.
 pub const MAX_NAME_LENGTH: usize = 120;
 /// Maximum characters of a sentence that can be the lead-in of a list, as it is repeated with each of the list's items.
@@ -106,7 +106,7 @@ impl Index {
     pub fn path(&self, heading: usize) -> String {
         let mut titles = Vec::new();
         let mut next = Some(heading);
-        while let Some(heading) = next.and_then(|at| self.headings.get(at)).filter(|_| titles.len() < DEEPEST) {
+        while let Some(heading) = next.and_then(|at| self.headings.get(at)).filter(|_| titles.len() < MAX_HEADINGS) {
             titles.push(heading.title.as_str());
             next = heading.above;
         }

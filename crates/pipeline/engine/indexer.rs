@@ -8,7 +8,7 @@ use readers::{Block, BlockKind, SourceText};
 use super::super::loop_control::{Halted, LoopControl};
 use super::super::request::Bounds;
 use super::index::{
-    BlockContext, Cut, DEEPEST, Heading, Index, MAX_HEADING_LENGTH, MAX_LEAD_LENGTH, MAX_NAME_LENGTH, Sentence,
+    BlockContext, Cut, Heading, Index, MAX_HEADING_LENGTH, MAX_HEADINGS, MAX_LEAD_LENGTH, MAX_NAME_LENGTH, Sentence,
 };
 use super::split;
 use super::texts::OpenText;
@@ -267,7 +267,7 @@ impl<'a> SectionCursor<'a> {
     fn at(&mut self, offset: usize, indexer: &mut Indexer) -> Option<usize> {
         while let Some(section) = self.source.sections.get(self.next).filter(|section| section.start_offset <= offset) {
             while self.open.pop_if(|(level, _)| *level >= section.level).is_some() {}
-            let above = self.open.iter().take(DEEPEST - 1).next_back().and_then(|&(_, heading)| heading);
+            let above = self.open.iter().take(MAX_HEADINGS - 1).next_back().and_then(|&(_, heading)| heading);
             let title = section.title.trim();
             let heading = if title.is_empty() { above } else { Some(indexer.heading(title, above)) };
             self.open.push((section.level, heading));
@@ -394,7 +394,7 @@ mod tests {
         let (_, index) = indexed(Format::Markdown, &format!("{nested}It is so.\n\n# Next\n\nIt is so.\n"), Vec::new());
         assert!(index.headings.iter().all(|heading| heading.title.chars().count() <= MAX_HEADING_LENGTH));
         let deep = index.path(index.sentences[6].heading.unwrap());
-        assert_eq!(deep.split(" › ").count(), DEEPEST);
+        assert_eq!(deep.split(" › ").count(), MAX_HEADINGS);
         assert_eq!(index.path(index.sentences[8].heading.unwrap()), "Next");
     }
 }

@@ -20,7 +20,7 @@ const BEFORE_FIGURES: [&str; 26] = [
     "feb", "mar", "apr", "jun", "jul", "aug", "sept", "oct", "nov", "dec",
 ];
 /// Upper bound, in bytes, on the words in the lists above, however their capitals are written.
-const MAX_ABBREVIATION_LENGTH: usize = 24;
+const MAX_ABBREVIATION_BYTES: usize = 24;
 
 /// Returns the sentences of `text` as byte ranges, trimmed, in order, none empty.
 pub fn sentences(text: &str) -> Sentences<'_> {
@@ -137,7 +137,7 @@ impl Sentences<'_> {
         if is_leading_number || is_initial(word) {
             return None;
         }
-        let lower = if word.len() <= MAX_ABBREVIATION_LENGTH { word.to_lowercase() } else { String::new() };
+        let lower = if word.len() <= MAX_ABBREVIATION_BYTES { word.to_lowercase() } else { String::new() };
         if BEFORE_FIGURES.contains(&lower.as_str()) && opens.is_some_and(|character| character.is_ascii_digit()) {
             return None;
         }

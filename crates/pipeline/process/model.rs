@@ -18,7 +18,7 @@ use crate::ports::{CheckpointStore, Completions};
 /// How long a child that asks for answers is kept waiting, if they are not there.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The longest answer that is handed on, in bytes.
-const ANSWER_BYTES: usize = ANSWERS_BYTES / CHATS / 8;
+const MAX_ANSWER_BYTES: usize = ANSWERS_BYTES / CHATS / 8;
 
 /// The model that runs may ask, and how much each may.
 #[derive(Clone)]
@@ -166,7 +166,7 @@ impl Asking<'_> {
         let used = answer.as_ref().map_or(0, |completion| completion.tokens);
         self.purse().charge(reserved, used);
         let completion = answer?;
-        if completion.text.len() > ANSWER_BYTES {
+        if completion.text.len() > MAX_ANSWER_BYTES {
             return Err(NoCompletion::Invalid("it is too long".to_owned()));
         }
         if is_worth_keeping(&completion) {

@@ -14,7 +14,7 @@ use crate::keys::Secret;
 /// The path is that of both operations of a log-in.
 pub const COOKIE: SignInCookie = SignInCookie { name: "colloquy-login", path: "/api/auth/google-login" };
 const PURPOSE: &str = "login cookie";
-const MAX_LENGTH: usize = 8192;
+const MAX_BYTES: usize = 8192;
 
 /// A log-in in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ impl PendingLogin {
     /// Decrypts the value of the cookie. Returns `None` when it was not created by this server, was changed, or has
     /// expired.
     pub fn open(secret: &Secret, value: &str, now: Time) -> Option<Self> {
-        if value.len() > MAX_LENGTH {
+        if value.len() > MAX_BYTES {
             return None;
         }
         let opened = secret.open(PURPOSE, COOKIE.name.as_bytes(), &URL_SAFE_NO_PAD.decode(value).ok()?)?;

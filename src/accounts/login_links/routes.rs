@@ -1,4 +1,4 @@
-//! The HTTP handler of links that sign in once.
+//! HTTP handlers of links that sign in once.
 
 use super::bodies::ExchangeLoginLink;
 use super::operations;

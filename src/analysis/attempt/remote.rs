@@ -32,7 +32,7 @@ const MAX_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// The longest pause that a service may ask for.
-const MAX_WANTED: Duration = Duration::from_secs(120);
+const MAX_WANTED_PAUSE: Duration = Duration::from_secs(120);
 /// How many invalid answers in a row are one too many.
 const MAX_INVALID: u32 = 5;
 /// How often sources are sent that do not arrive, although the service is there.
@@ -175,7 +175,7 @@ impl RemoteJob<'_> {
             PipelineRefusal::Away(why, wanted) => {
                 tracing::warn!(why, job = %id, "the pipeline service is away");
                 let is_wanted = self.report(AWAY).await?;
-                let pause = pauses.away().max(wanted.unwrap_or_default().min(MAX_WANTED));
+                let pause = pauses.away().max(wanted.unwrap_or_default().min(MAX_WANTED_PAUSE));
                 Ok(if is_wanted { Followed::Done(pause) } else { Followed::Ended(PipelineOutcome::Cancelled) })
             }
             PipelineRefusal::Invalid(why) => {

@@ -1,4 +1,4 @@
-//! The HTTP endpoint of the dashboard.
+//! HTTP handlers of the dashboard.
 
 use super::bodies::DashboardQuery;
 use super::model::ResultsDashboard;

@@ -1,4 +1,4 @@
-//! The HTTP endpoints of exports.
+//! HTTP handlers of exports.
 
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;

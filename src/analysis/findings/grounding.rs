@@ -290,7 +290,7 @@ impl NewGround {
         is_any
     }
 
-    /// Looks at sources. Returns whether they changed, and whether one of them does not hold any more.
+    /// Moves sources to the new text. Returns whether they changed, and whether one of them does not hold any more.
     fn reground(&self, sources: &mut Vec<SourceReference>) -> (bool, bool) {
         let (mut is_changed, mut is_suspect) = (false, false);
         let Some(text) = &self.text else {

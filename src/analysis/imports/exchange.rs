@@ -23,7 +23,7 @@ use crate::analysis::proposals::store::drafts::ProposalDraft;
 /// The most that the child writes: JSON within JSON is longer than the text.
 pub const MAX_ANSWER_BYTES: u64 = 2 * MAX_PROPOSED_BYTES as u64 + 64 * 1024 * 1024;
 /// The longest line of an answer, in bytes. An item has at most some hundred kilobytes.
-const MAX_LINE_LENGTH: u64 = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The beginning of what the child gets.
 #[derive(Debug, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ pub fn write_answer(to: &mut impl Write, planned: Result<ImportPlan, PlanReply>)
 /// Returns a message for a line that is too long, or is not what a child writes.
 pub fn read_line<T: for<'de> Deserialize<'de>>(from: &mut impl BufRead) -> Result<Option<T>, String> {
     let mut line = Vec::new();
-    from.take(MAX_LINE_LENGTH).read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
+    from.take(MAX_LINE_BYTES).read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
     if line.is_empty() {
         return Ok(None);
     }

@@ -23,10 +23,10 @@ use crate::analysis::proposals::model::ProposalKind;
 /// Maximum address space of the child, in MiB. The largest files within the bounds take most of it.
 const MEMORY_MIB: u64 = 1024;
 /// Processor time in seconds: `CPU_BASE` for any file, `CPU_PER_MIB` for each mebibyte of it and of the items that it is compared
-/// with, at most `CPU_MAX`.
+/// with, at most `MAX_CPU_SECONDS`.
 const CPU_BASE: u64 = 10;
 const CPU_PER_MIB: u64 = 3;
-const CPU_MAX: u64 = 90;
+const MAX_CPU_SECONDS: u64 = 90;
 /// Wall-clock timeout as a multiple of the processor time, because the child shares the machine at a lower priority.
 const WALL_PER_CPU: u32 = 20;
 /// How many proposals are read at a time, and at how many bytes of their texts it is fewer.
@@ -86,7 +86,7 @@ impl ImportPlanner {
 
 /// A small file gets little, whatever it contains.
 fn cpu_seconds(size: u64) -> u64 {
-    (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(CPU_MAX)
+    (CPU_BASE + CPU_PER_MIB * size.div_ceil(1024 * 1024)).min(MAX_CPU_SECONDS)
 }
 
 fn unplanned(exit: ChildExit) -> Unplanned {

@@ -1,4 +1,4 @@
-//! The HTTP endpoints of imports.
+//! HTTP handlers of imports.
 
 use super::model::ItemImport;
 use super::operations;

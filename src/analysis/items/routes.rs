@@ -1,4 +1,4 @@
-//! The HTTP endpoints of a project's requirements and user stories.
+//! HTTP handlers of a project's requirements and user stories.
 
 use super::bodies::{Filter, RequirementFilter};
 use super::model::{Requirement, UserStory};

@@ -27,8 +27,8 @@ pub const MAX_PARSED_BYTES: usize = 64 * 1024 * 1024;
 /// How often such results are in memory: as they are stored, parsed, as they are described for a file or a reviewer, and as that
 /// file.
 const COPIES: usize = 4;
-/// How many projects are remembered that have reserved nothing any more.
-const MAX_FORGOTTEN: usize = 1000;
+/// Beyond so many remembered projects those that have nothing reserved are forgotten.
+const MAX_REMEMBERED: usize = 1000;
 
 /// The memory. Clones share it.
 #[derive(Clone)]
@@ -133,7 +133,7 @@ impl WorkMemory {
         if let Some(share) = projects.get(&project_id).and_then(Weak::upgrade) {
             return share;
         }
-        if projects.len() > MAX_FORGOTTEN {
+        if projects.len() > MAX_REMEMBERED {
             projects.retain(|_, share| share.strong_count() > 0);
         }
         let share = semaphore(self.0.share);

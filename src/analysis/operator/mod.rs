@@ -38,7 +38,7 @@ pub use store::RunListItem;
 const CLAIMED: Duration = Duration::from_secs(5);
 /// How long to wait for the run to end after that: the server's actor may have to be loaded first.
 const ENDED: Duration = Duration::from_secs(15);
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How often saving is tried when other writers change the run in between.
 const CONFLICTS: usize = 5;
 
@@ -117,11 +117,11 @@ pub async fn cancel(db: &Db, id: Id<Run>, now: Time) -> Result<(), ApiError> {
     let payload = CancelRun { run_id: id };
     let job = db.write(move |conn| Box::pin(async move { jobs::enqueue(conn, &payload, now, &request_id).await }));
     let job = job.await?;
-    for _ in 0..CLAIMED.as_millis() / POLL_INTERVAL.as_millis() {
+    for _ in 0..CLAIMED.as_millis() / CHECK_INTERVAL.as_millis() {
         if !jobs::operator::is_waiting(db, job).await? {
             return until_over(db, id).await;
         }
-        tokio::time::sleep(POLL_INTERVAL).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
     if !jobs::operator::withdraw(db, job).await? {
         return until_over(db, id).await;
@@ -141,13 +141,13 @@ async fn unfinished(db: &Db, id: Id<Run>) -> Result<Run, ApiError> {
 }
 
 async fn until_over(db: &Db, id: Id<Run>) -> Result<(), ApiError> {
-    for _ in 0..ENDED.as_millis() / POLL_INTERVAL.as_millis() {
+    for _ in 0..ENDED.as_millis() / CHECK_INTERVAL.as_millis() {
         let run =
             RunJournal::new(db.clone(), RunTables).load(id).await.map_err(|away| ApiError::unavailable(away.0))?;
         match run.map(|run| run.status()) {
             // The run was deleted with its project.
             None | Some(AiRunStatus::Cancelled) => return Ok(()),
-            Some(AiRunStatus::Queued | AiRunStatus::Processing) => tokio::time::sleep(POLL_INTERVAL).await,
+            Some(AiRunStatus::Queued | AiRunStatus::Processing) => tokio::time::sleep(CHECK_INTERVAL).await,
             Some(status) => {
                 let over =
                     format!("The run {id} ended before it could be cancelled; its status is {}.", status.into_str());

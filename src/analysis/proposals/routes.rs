@@ -1,4 +1,4 @@
-//! The HTTP endpoints of proposals.
+//! HTTP handlers of proposals.
 
 use super::ProjectProposal;
 use super::bodies::Filter;

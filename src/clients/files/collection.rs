@@ -38,7 +38,7 @@ impl Collection {
     /// # Errors
     /// Returns the I/O error.
     pub fn hold_deletions(home: &Path) -> io::Result<DeletionHold> {
-        DeletionLock::within(home).hold()
+        DeletionLock::within(home).lock_out_deletions()
     }
 
     /// Opens a file to be read once: itself, or a copy of a bucket's object.

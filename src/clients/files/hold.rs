@@ -45,11 +45,11 @@ impl DeletionLock {
         }
     }
 
-    /// Locks a backup out of deletions: waits for those that have begun, and makes later ones fail.
+    /// Locks deletions out for a backup: waits for those that have begun, and makes later ones fail.
     ///
     /// # Errors
     /// Returns the I/O error.
-    pub(super) fn hold(&self) -> io::Result<DeletionHold> {
+    pub(super) fn lock_out_deletions(&self) -> io::Result<DeletionHold> {
         let file = self.open()?;
         file.lock()?;
         Ok(DeletionHold { _locked: file })
@@ -73,7 +73,7 @@ mod tests {
         let lock = DeletionLock::within(&folder.path().join("files"));
         let deletions = (lock.deletion().unwrap(), lock.deletion().unwrap());
         drop(deletions);
-        let hold = lock.hold().unwrap();
+        let hold = lock.lock_out_deletions().unwrap();
         let refused = lock.deletion().unwrap_err();
         assert_eq!(refused.to_string(), "no file is deleted while a backup is taken");
         drop(hold);

@@ -22,7 +22,7 @@ use super::{MediaConnection, MediaServer, MediaServerError, Pass, RoomSpec, SOUR
 /// Maximum number of concurrent requests; further ones wait, within their timeout.
 const AT_ONCE: usize = 64;
 /// Maximum size of a response. The list of a full room has about 1 KiB per participant.
-const ANSWER_BYTES: usize = 8 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
 pub struct LiveKitSettings {
     /// The URL that clients connect to: ws, wss, http or https.
@@ -106,7 +106,7 @@ impl LiveKit {
         let status = answer.status();
         let mut bytes = Vec::new();
         while let Some(piece) = answer.chunk().await.map_err(|error| away(method, causes(&error)))? {
-            if bytes.len() + piece.len() > ANSWER_BYTES {
+            if bytes.len() + piece.len() > MAX_ANSWER_BYTES {
                 return Err(away(method, "the response is too long"));
             }
             bytes.extend_from_slice(&piece);

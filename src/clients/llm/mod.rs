@@ -35,7 +35,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// A service that asks for a longer pause is given up.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// The largest response, in bytes.
-const REPLY_BYTES: usize = 1024 * 1024;
+const MAX_REPLY_BYTES: usize = 1024 * 1024;
 /// Characters of a refusal that are passed on.
 const REFUSAL_CHARACTERS: usize = 200;
 
@@ -203,7 +203,7 @@ async fn body(mut response: Response) -> Result<Vec<u8>, Failed> {
     let mut bytes = Vec::new();
     loop {
         match response.chunk().await {
-            Ok(Some(piece)) if bytes.len() + piece.len() > REPLY_BYTES => {
+            Ok(Some(piece)) if bytes.len() + piece.len() > MAX_REPLY_BYTES => {
                 return Err(Failed::Invalid("its response is too long"));
             }
             Ok(Some(piece)) => bytes.extend_from_slice(&piece),

@@ -23,7 +23,7 @@ use crate::clients::{retry_after, without_url};
 pub const CALL_LIMIT: Duration = Duration::from_secs(20);
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// The largest answer, in bytes.
-const ANSWER_BYTES: usize = 16 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 /// How long to pause where a tracker does not say it, and the longest pause that is waited for.
 const PAUSE: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
@@ -154,7 +154,7 @@ impl TrackerHttp {
         })?;
         let mut body = BytesMut::new();
         while let Some(chunk) = answer.chunk().await.map_err(|error| CallFailure::NoAnswer(without_url(error)))? {
-            if body.len() + chunk.len() > ANSWER_BYTES {
+            if body.len() + chunk.len() > MAX_ANSWER_BYTES {
                 return Err(CallFailure::NoAnswer("its answer is too long".to_owned()));
             }
             body.extend_from_slice(&chunk);

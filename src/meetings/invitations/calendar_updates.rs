@@ -67,7 +67,7 @@ impl Handler for SendCalendarUpdatesHandler {
         loop {
             let (state, request) = (self.state.clone(), job.request.clone());
             let processed = self.state.db.write(move |conn| {
-                Box::pin(async move { update_some(&state, conn, payload.meeting_id, &request).await })
+                Box::pin(async move { enqueue_some(&state, conn, payload.meeting_id, &request).await })
             });
             let processed: usize = processed.await?;
             self.state.jobs.wake();
@@ -79,7 +79,7 @@ impl Handler for SendCalendarUpdatesHandler {
 }
 
 /// Enqueues e-mails to some of the invitees whose calendar entry is outdated. Returns how many of them it processed.
-async fn update_some(
+async fn enqueue_some(
     state: &Meetings,
     conn: &mut Conn,
     meeting_id: Id<Meeting>,

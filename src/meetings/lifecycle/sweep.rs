@@ -19,7 +19,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Meetings that are swept concurrently.
 const AT_ONCE: usize = 32;
 /// Meetings that each query returns; the rest follows a second later.
-const MAX_MEETINGS: i64 = 20_000;
+const PAGE: i64 = 20_000;
 
 /// Sweeps every second until the server stops.
 pub async fn sweep(state: Meetings) {
@@ -65,10 +65,10 @@ async fn due(state: &Meetings, limits: TimeLimits) -> Result<Vec<Id<Meeting>>, D
     let now = state.now();
     let read = state.db.read(move |conn| {
         Box::pin(async move {
-            let mut due = participants::lost_before(conn, now - limits.grace, MAX_MEETINGS).await?;
-            due.extend(participants::awaited_since(conn, now - limits.connect, MAX_MEETINGS).await?);
-            due.extend(store::empty_since(conn, now - limits.empty, MAX_MEETINGS).await?);
-            due.extend(store::live_since(conn, now - limits.live, MAX_MEETINGS).await?);
+            let mut due = participants::lost_before(conn, now - limits.grace, PAGE).await?;
+            due.extend(participants::awaited_since(conn, now - limits.connect, PAGE).await?);
+            due.extend(store::empty_since(conn, now - limits.empty, PAGE).await?);
+            due.extend(store::live_since(conn, now - limits.live, PAGE).await?);
             Ok::<_, DbError>(due)
         })
     });

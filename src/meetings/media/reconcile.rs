@@ -18,7 +18,7 @@ use crate::meetings::store::participants as store;
 /// Meetings that are compared concurrently.
 const AT_ONCE: usize = 8;
 /// Meetings that the query returns; the others follow later.
-const MAX_MEETINGS: i64 = 20_000;
+const PAGE: i64 = 20_000;
 /// A connection younger than this may not be listed by the media server yet.
 const YOUNG: Duration = Duration::from_secs(10);
 
@@ -40,7 +40,7 @@ pub async fn run(state: Meetings) {
 }
 
 async fn once(state: &Meetings, server: &dyn MediaServer) {
-    let found = state.db.read(|conn| Box::pin(store::with_media(conn, MAX_MEETINGS))).await;
+    let found = state.db.read(|conn| Box::pin(store::with_media(conn, PAGE))).await;
     let meetings = match found {
         Ok(meetings) => meetings,
         Err(away) => {

@@ -5,7 +5,7 @@ use actors::ids::{self, Id};
 use actors::meeting::RecordingContent;
 use bytes::Bytes;
 use serde_json::Value;
-use speech::{MAX_MS, Untranscribed};
+use speech::{MAX_PIECE_MS, Untranscribed};
 use utoipa::PartialSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -70,7 +70,7 @@ impl ExcerptQuery {
 
     fn excerpt(&self) -> Option<Excerpt> {
         let (start_ms, end_ms) = self.start_ms.zip(self.end_ms)?;
-        let is_possible = start_ms < end_ms && end_ms - start_ms <= MAX_MS;
+        let is_possible = start_ms < end_ms && end_ms - start_ms <= MAX_PIECE_MS;
         is_possible.then_some(Excerpt { start_ms, end_ms })
     }
 }

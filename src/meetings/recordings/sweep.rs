@@ -16,7 +16,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Meetings that are swept concurrently.
 const AT_ONCE: usize = 8;
 /// Meetings that each query returns; the rest follows a second later.
-const MAX_MEETINGS: i64 = 1000;
+const PAGE: i64 = 1000;
 
 const ALL: [RecordingWait; 6] = [
     RecordingWait::Longest,
@@ -66,7 +66,7 @@ async fn due(state: &Meetings) -> Result<Vec<Id<Meeting>>, DbError> {
         Box::pin(async move {
             let mut due = Vec::new();
             for wait in ALL {
-                due.extend(store::waiting_since(conn, wait, now - limits.of(wait), MAX_MEETINGS).await?);
+                due.extend(store::waiting_since(conn, wait, now - limits.of(wait), PAGE).await?);
             }
             Ok::<_, DbError>(due)
         })

@@ -17,8 +17,8 @@ use crate::meetings::state::Meetings;
 use crate::meetings::store::recordings as stored_recordings;
 
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// How many versions one query returns; the rest follows at the next look.
-const MAX_VERSIONS: i64 = 500;
+/// How many versions one query returns; the rest follows at the next check.
+const PAGE: i64 = 500;
 const EXPIRED: &str = "The transcript has expired.";
 
 /// Looks for versions that are due until the server stops; ends at once where transcripts are kept for good.
@@ -27,7 +27,7 @@ pub async fn watch(state: Meetings) {
     let stopping = state.tasks.stopping();
     loop {
         let before = state.now() - kept;
-        match state.db.read(move |conn| Box::pin(store::finished_by(conn, before, MAX_VERSIONS))).await {
+        match state.db.read(move |conn| Box::pin(store::finished_by(conn, before, PAGE))).await {
             Ok(due) => {
                 for version in due.into_iter().take_while(|_| !stopping.is_cancelled()) {
                     let id = version.recording_id;

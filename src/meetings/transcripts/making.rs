@@ -27,7 +27,7 @@ use super::grounding;
 use super::model::{NamedSpeaker, StoredSegment, TranscriptVersion};
 use super::speakers::{KnownTurns, SpeakerTurns};
 use super::store::{self, TranscriptProgress};
-use super::telling::publish_transcript_status;
+use super::telling::report_transcript_status;
 use super::voices::KnownVoices;
 use crate::db::{Conn, DbError};
 use crate::jobs::{self, Handler, Job, JobError, JobOutcome, JobPayload, RetryPolicy, Turns};
@@ -130,7 +130,7 @@ impl Handler for TranscribeRecordingHandler {
         } else {
             Ok(())
         };
-        publish_transcript_status(&self.state, meeting_id, id, job.request.clone()).await?;
+        report_transcript_status(&self.state, meeting_id, id, job.request.clone()).await?;
         outcome
     }
 
@@ -258,7 +258,7 @@ impl TranscriptMaking<'_> {
         };
         let known = self.known_turns(meeting, recording).await?;
         self.advance(TranscriptProgress { status: TranscriptStatus::Processing, ..self.progress() }).await?;
-        publish_transcript_status(state, self.meeting_id, recording.id, self.request.clone()).await?;
+        report_transcript_status(state, self.meeting_id, recording.id, self.request.clone()).await?;
         let content = recording.content().ok_or_else(|| JobError::Again("the recording has no content".to_owned()))?;
         let path = files::content(recording.id, content.sha256);
         let opened = state.recordings.file(&path, &content.sha256.to_string()).await;

@@ -196,8 +196,7 @@ pub async fn begin(
     let begun = insert(state, resource.meeting.state.project_id, version, now, request.clone()).await?;
     state.jobs.wake();
     // The job tells it again, so that a failure is no reason to refuse what is stored.
-    if let Err(away) = telling::publish_transcript_status(state, resource.meeting.state.id, resource.id, request).await
-    {
+    if let Err(away) = telling::report_transcript_status(state, resource.meeting.state.id, resource.id, request).await {
         tracing::warn!(why = away.why(), "a meeting could not be told of a transcript; its job tells it");
     }
     Ok(TranscriptVersionView::of(begun, false))

@@ -15,7 +15,7 @@ use crate::meetings::store::recordings as stored_recordings;
 ///
 /// # Errors
 /// The meeting, or the database, is not available now.
-pub async fn publish_transcript_status(
+pub async fn report_transcript_status(
     state: &Meetings,
     meeting_id: Id<Meeting>,
     id: Id<ids::Recording>,

@@ -14,8 +14,8 @@ use crate::meetings::store::recordings as stored_recordings;
 use crate::models;
 
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// How many versions one query returns; the rest follows at the next look.
-const MAX_VERSIONS: i64 = 500;
+/// How many versions one query returns; the rest follows at the next check.
+const PAGE: i64 = 500;
 
 /// Looks for installed models until the server stops.
 pub async fn watch(state: Meetings) {
@@ -32,7 +32,7 @@ pub async fn watch(state: Meetings) {
 }
 
 async fn once(state: &Meetings) -> Result<(), DbError> {
-    let waiting = state.db.read(move |conn| Box::pin(store::waiting(conn, MAX_VERSIONS))).await?;
+    let waiting = state.db.read(move |conn| Box::pin(store::waiting(conn, PAGE))).await?;
     if waiting.is_empty() {
         return Ok(());
     }

@@ -60,7 +60,7 @@ impl JobPayload for DeleteProject {
 ///
 /// # Errors
 /// 409 while a meeting is LIVE or a run is unfinished.
-pub async fn hide_and_delete(
+pub async fn hide_and_enqueue_deletion(
     conn: &mut Conn,
     jobs: &Jobs,
     project: &Project,

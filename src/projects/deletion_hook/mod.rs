@@ -121,7 +121,7 @@ async fn delete_alone(
                 if !store::parts(conn, user_id).await?.iter().any(|part| part.project_id == id && part.is_alone()) {
                     return Ok(None);
                 }
-                deletion::hide_and_delete(conn, &jobs, &project, now, &request_id).await.map(Some)
+                deletion::hide_and_enqueue_deletion(conn, &jobs, &project, now, &request_id).await.map(Some)
             })
         })
         .await;

@@ -1,4 +1,4 @@
-//! The HTTP endpoints of documents.
+//! HTTP handlers of documents.
 
 use actix_web::HttpResponse;
 use actix_web::body::SizedStream;

@@ -13,7 +13,7 @@ use crate::http::fields::{Field, InvalidValue, line, text};
 use crate::http::reason::Reason;
 
 /// The most characters of a name that an error message repeats.
-const MAX_SHOWN_NAME: usize = 40;
+const MAX_SHOWN_NAME_LENGTH: usize = 40;
 /// What stands between two terms of a prompt.
 const SEPARATOR: &str = ", ";
 
@@ -86,7 +86,7 @@ impl TakenNames {
         if self.0.insert(fold(&name.0)) {
             return Ok(());
         }
-        let name = cut(&name.0, MAX_SHOWN_NAME);
+        let name = cut(&name.0, MAX_SHOWN_NAME_LENGTH);
         Err(InvalidValue::of(Reason::Repeated, format!("“{name}” occurs before, as a term or as a spelling.")))
     }
 }

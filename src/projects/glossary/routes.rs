@@ -1,4 +1,4 @@
-//! The HTTP endpoints of glossaries.
+//! HTTP handlers of glossaries.
 
 use super::bodies::ReplaceGlossary;
 use super::model::{Glossary, GlossaryEntry};

@@ -1,4 +1,4 @@
-//! The HTTP endpoints of members, invitations and stakeholders.
+//! HTTP handlers of members, invitations and stakeholders.
 
 use super::Membership;
 use super::bodies::{AddProjectMember, ChangeProjectMemberRole, Filter, StakeholderFilter};

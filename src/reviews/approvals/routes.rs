@@ -1,4 +1,4 @@
-//! The HTTP endpoints of approval.
+//! HTTP handlers of approval.
 
 use super::bodies::ApprovalOfEdit;
 use super::bodies::EditRequirement;

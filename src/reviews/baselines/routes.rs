@@ -1,4 +1,4 @@
-//! The HTTP endpoints of baselines.
+//! HTTP handlers of baselines.
 
 use super::ProjectBaseline;
 use super::bodies::{ComparedWith, CreateBaseline};

@@ -24,7 +24,7 @@ use super::store::sources;
 use crate::db::{Db, DbError};
 use crate::reviews::state::Reviews;
 
-/// The pause after which is looked for changes: no search waits longer for what is new, once all before is indexed.
+/// The pause between two checks for changes: no search waits longer for what is new, once all before is indexed.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How many notes of a project are read for a turn.
 const NOTES: i64 = 200;

@@ -1,4 +1,4 @@
-//! The HTTP endpoint of search.
+//! HTTP handlers of search.
 
 use super::bodies::SearchQuery;
 use super::model::SearchHit;

@@ -1,4 +1,4 @@
-//! The HTTP endpoint of the dashboard of reviewers.
+//! HTTP handlers of the dashboard of reviewers.
 
 use super::model::ReviewDashboard;
 use super::operations;

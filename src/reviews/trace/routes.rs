@@ -1,4 +1,4 @@
-//! The HTTP endpoint of the trace matrix.
+//! HTTP handlers of the trace matrix.
 
 use super::bodies::TraceQuery;
 use super::model::TraceMatrix;

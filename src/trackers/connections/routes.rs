@@ -1,4 +1,4 @@
-//! The HTTP endpoints of connections.
+//! HTTP handlers of connections.
 
 use actix_web::HttpRequest;
 use utoipa::openapi::schema::{ObjectBuilder, Type};

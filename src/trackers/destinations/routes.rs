@@ -1,4 +1,4 @@
-//! The HTTP endpoints of destinations.
+//! HTTP handlers of destinations.
 
 use actix_web::HttpRequest;
 

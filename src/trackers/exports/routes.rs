@@ -1,4 +1,4 @@
-//! The HTTP endpoints of exports to trackers.
+//! HTTP handlers of exports to trackers.
 
 use std::collections::HashSet;
 

@@ -19,9 +19,9 @@ use crate::trackers::connections::access::TrackerSession;
 use crate::trackers::destinations;
 use crate::trackers::state::Trackers;
 
-/// How many projects are looked after before the next look at which are due.
+/// How many projects are looked after before it is checked again which are due.
 const AT_ONCE: i64 = 20;
-/// The longest pause between two looks at which projects are due.
+/// The longest pause between two checks which projects are due.
 const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Looks after the issues of all connected projects until the server stops, each once per `trackers.poll_seconds`.

@@ -11,7 +11,7 @@ use crate::support::ServerSetup;
 /// The address space of the server's own process, in MiB.
 const MEBIBYTES: u64 = 1024;
 /// How much more of it a file may cost the server, in KiB.
-const MOST_GROWN: u64 = 48 * 1024;
+const MAX_GROWN: u64 = 48 * 1024;
 
 fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
@@ -93,7 +93,7 @@ on_sqlite! {
             assert!(import["errorMessage"].as_str().unwrap().contains(said), "{name}: {import}");
         }
         let grown = server.memory().peak.saturating_sub(before);
-        assert!(grown < MOST_GROWN, "{grown} KiB more");
+        assert!(grown < MAX_GROWN, "{grown} KiB more");
         analysed.import("items.xlsx", &good).await;
 
         // One that nobody waits for any more is read by whoever starts next, and takes it down no more than before.

@@ -16,7 +16,7 @@ use crate::support::{Server, ServerSetup};
 /// Their 40 MB can't be in memory for each of 32 readers, by far.
 const STORIES: i64 = 100;
 /// What a page may have, with the room of JSON around it.
-const MOST_PAGE: usize = 4 * 1024 * 1024;
+const MAX_PAGE: usize = 4 * 1024 * 1024;
 
 /// Copies a story many times, each with 400 KB of criteria, as former versions took them.
 async fn fatten(server: &Server, reviewed: &Reviewed) {
@@ -66,7 +66,7 @@ async fn walked(reviewed: &Reviewed, list: &str) -> i64 {
     loop {
         let page = reviewed.ada.client.get(reviewed.at(&format!("{list}?limit=100{cursor}"))).await.is(200);
         let items = page.data()["items"].as_array().unwrap().len();
-        assert!(page.text().len() <= MOST_PAGE, "{list}: {} bytes", page.text().len());
+        assert!(page.text().len() <= MAX_PAGE, "{list}: {} bytes", page.text().len());
         found += i64::try_from(items).unwrap();
         let Some(next) = page.data()["nextCursor"].as_str() else {
             assert_eq!(page.data()["totalCount"], json!(found), "{list}");

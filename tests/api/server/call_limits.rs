@@ -5,17 +5,17 @@ use serde_json::json;
 use crate::support::client::Request;
 use crate::support::{Client, Server, ServerSetup};
 
-const MOST: usize = 150;
+const MAX_CALLS: usize = 150;
 const NOWHERE: &str = "0189a0f0-0000-7000-8000-000000000000";
 const PROXY: (&str, &str) = ("COLLOQUY__HTTP__TRUSTED_PROXIES", "127.0.0.1");
 /// A period so long that no call is available again during the test.
 const SETTINGS: [(&str, &str); 3] =
     [("COLLOQUY__LIMITS__CALLS__MOST", "150"), ("COLLOQUY__LIMITS__CALLS__SECONDS", "86400"), PROXY];
 
-/// Calls until the limit is reached. Panics unless each of the first [`MOST`] responses has `status` and the next
+/// Calls until the limit is reached. Panics unless each of the first [`MAX_CALLS`] responses has `status` and the next
 /// three are 429.
 async fn exhausted(what: &str, status: u16, call: impl Fn() -> Request) {
-    for number in 0..MOST {
+    for number in 0..MAX_CALLS {
         let answer = call().await;
         assert_eq!(answer.status, status, "{what}, {number}: {}", answer.text());
     }
@@ -67,7 +67,7 @@ on_sqlite! {
         }
         let missing = server.user().await;
         let own = missing.project().await;
-        for _ in 0..MOST - 1 {
+        for _ in 0..MAX_CALLS - 1 {
             missing.client.get(format!("/api/projects/{own}/documents/{NOWHERE}")).await.refused(404, "NotFound");
         }
         missing.client.get(format!("/api/projects/{own}")).await.refused(429, "TooManyRequests");
@@ -75,7 +75,9 @@ on_sqlite! {
         ada.client.get(&meeting).await.is(200);
         from(&nobody, "203.0.113.200", projects).await.refused(401, "Unauthorized");
     }
+}
 
+on_both! {
     async fn past_the_limit_nothing_is_loaded(setup: ServerSetup) {
         let server = setup.start(&SETTINGS);
         let (ada, stranger) = (server.user().await, server.user().await);
@@ -84,7 +86,7 @@ on_sqlite! {
         let before = reads(&server).await;
         exhausted("no such meeting", 404, || stranger.client.get(&missing)).await;
         let loaded = reads(&server).await - before;
-        assert!(loaded >= MOST as u64, "within the limit each one is looked for: {loaded}");
+        assert!(loaded >= MAX_CALLS as u64, "within the limit each one is looked for: {loaded}");
         let before = reads(&server).await;
         for _ in 0..300 {
             stranger.client.get(&missing).await.refused(429, "TooManyRequests");

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 /// The longest pause between two looks.
-const LONGEST: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_millis(100);
 /// The shortest.
-const SHORTEST: Duration = Duration::from_millis(2);
+const MIN_PAUSE: Duration = Duration::from_millis(2);
 
 /// How long a test looks again and again. It waits a tenth of the time that it has waited already, so that it notices what
 /// comes soon at once, and what takes seconds is not slowed down by a hundred looks in each of them.
@@ -23,6 +23,6 @@ impl Patience {
     pub async fn pause(&self, missing: impl FnOnce() -> String) {
         let waited = self.began.elapsed();
         assert!(waited < self.limit, "after {} s: {}", self.limit.as_secs(), missing());
-        tokio::time::sleep((waited / 10).clamp(SHORTEST, LONGEST)).await;
+        tokio::time::sleep((waited / 10).clamp(MIN_PAUSE, MAX_PAUSE)).await;
     }
 }

@@ -8,9 +8,9 @@ use super::super::{FindingKind, Judgement};
 use super::schema::{CONFIDENCES, KINDS};
 
 /// The largest answer that is looked at, in bytes.
-const MAX_ANSWER_LENGTH: usize = 256 * 1024;
+const MAX_ANSWER_BYTES: usize = 256 * 1024;
 /// The deepest nesting of an answer.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// The most elements of an answer that are looked at.
 const MAX_ELEMENTS: usize = 60;
 /// Characters of a quote and of a statement.
@@ -113,7 +113,7 @@ fn elements<T>(text: &str, list: &str, read: impl Fn(&Value) -> Option<T>) -> Op
 
 /// Returns the first JSON object of a text, and whether it had to be completed.
 fn object(text: &str) -> Option<(Value, bool)> {
-    if text.len() > MAX_ANSWER_LENGTH {
+    if text.len() > MAX_ANSWER_BYTES {
         return None;
     }
     // What a model thinks aloud may hold braces.
@@ -160,7 +160,7 @@ fn completed(text: &str) -> Option<String> {
             }
             _ => {}
         }
-        if open.len() > DEEPEST {
+        if open.len() > MAX_DEPTH {
             return None;
         }
     }

@@ -8,8 +8,8 @@ use super::statement::{has_negation, same_figures};
 /// The most sentences of a quote. A longer one shows nothing in particular.
 const MAX_SENTENCES: usize = 5;
 /// The fewest words of a quote. In languages without spaces it has to have so many characters instead.
-const FEWEST_WORDS: usize = 3;
-const FEWEST_CHARACTERS: usize = 8;
+const MIN_WORDS: usize = 3;
+const MIN_CHARACTERS: usize = 8;
 /// The fewest and the most words of a quote that need not be found exactly, and one in how many may differ.
 const FUZZY_WORDS: std::ops::RangeInclusive<usize> = 5..=200;
 const ONE_IN: usize = 6;
@@ -67,7 +67,7 @@ impl QuoteFinder {
         let quote = self.without_speaker(quote.trim());
         let quoted = words(quote);
         let characters = quote.chars().filter(|letter| letter.is_alphabetic() && !letter.is_ascii()).count();
-        if quoted.len() < FEWEST_WORDS && characters < FEWEST_CHARACTERS {
+        if quoted.len() < MIN_WORDS && characters < MIN_CHARACTERS {
             return None;
         }
         self.exact(quote).or_else(|| self.normalised(&quoted)).or_else(|| self.fuzzy(&quoted))

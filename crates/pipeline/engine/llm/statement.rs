@@ -12,7 +12,7 @@ const LENGTH: std::ops::RangeInclusive<usize> = 6..=400;
 const SHARED_PERCENT: usize = 60;
 /// Letters by which words count as the same, and the fewest letters of a word that counts.
 const STEM: usize = 5;
-const FEWEST_LETTERS: usize = 4;
+const MIN_LETTERS: usize = 4;
 
 /// What no statement needs: addresses, markup and templates.
 const MORE_THAN_TEXT: [&str; 13] =
@@ -86,7 +86,7 @@ fn figures(text: &str) -> BTreeSet<String> {
 fn shared_percent(statement: &str, quoted: &str) -> usize {
     let stems = |text: &str| -> BTreeSet<String> {
         let lower = plain(text);
-        let content = words(&lower).filter(|word| word.chars().count() >= FEWEST_LETTERS && !FRAME.contains(word));
+        let content = words(&lower).filter(|word| word.chars().count() >= MIN_LETTERS && !FRAME.contains(word));
         content.map(|word| word.chars().take(STEM).collect()).collect()
     };
     let (own, quoted) = (stems(statement), stems(quoted));
