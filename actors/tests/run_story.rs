@@ -5,12 +5,12 @@
 mod support;
 
 use std::time::Duration;
-use strum::VariantArray;
 
 use actors::ids::Id;
 use actors::live::Live;
 use actors::run::{AiRunStatus, Command, Event, MAX_BEGINS, Node, Refusal, Run, RunWarning};
 use actors::time::Time;
+use strum::VariantArray;
 use support::{Chance, noon, run};
 
 /// The outcome of a command: the status after it and its event, no change, a 409 refusal, or an old attempt.

@@ -18,8 +18,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::people;
-use super::server;
+use super::{people, server};
 
 /// The fixed issuer keeps tokens valid after the restart, on whatever port the server listens.
 const SETTINGS: [(&str, &str); 3] =

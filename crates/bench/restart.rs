@@ -13,8 +13,7 @@ use serde_json::{Value, json};
 
 use super::live_meetings::{live, many};
 use super::memory::peak_kib;
-use super::people;
-use super::server;
+use super::{people, server};
 
 /// The fixed issuer keeps tokens valid after the restart, on whatever port the server listens.
 const SETTINGS: [(&str, &str); 4] = [

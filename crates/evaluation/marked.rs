@@ -7,11 +7,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-use strum::EnumString;
-
 use pipeline::result::{QualityCategory, RequirementType};
 use readers::{Format, SourceText, read};
+use regex::Regex;
+use strum::EnumString;
 
 /// Stands for the beginning of the first mark while the document is read; the next characters for those of the others.
 const OPENING: u32 = 0xF_0000;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use actors::language::Language;
 use actors::run::AnalysisType;
 use actors::wire_enum;
-use serde::{Deserialize, Serialize};
-
 use readers::SourceText;
+use serde::{Deserialize, Serialize};
 
 /// Cancels a run from outside. It is checked in every iteration of every loop over sentences or items.
 pub use tokio_util::sync::CancellationToken as CancelToken;

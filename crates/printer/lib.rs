@@ -15,11 +15,10 @@ mod plan;
 mod structure;
 mod typeset;
 
-use exports::specification::Specification;
-use exports::words::{Label, Words};
-
 use compose::{Composer, MAX_TITLE_LENGTH};
 use draw::{Bookmark, FileFacts};
+use exports::specification::Specification;
+use exports::words::{Label, Words};
 use flow::PageFlow;
 use fonts::EmbeddedFonts;
 use plan::{FilePlan, PlannedSection};

@@ -9,11 +9,9 @@ use actors::meeting::Meeting;
 use actors::run::{self, AiRunStatus, AnalysisType, Command, Refusal, RunDraft};
 use sha2::{Digest, Sha256};
 
-use super::RunSnapshot;
 use super::bodies::{Filter, StartAiAnalysisRun};
 use super::model::{AiAnalysisRun, EngineName};
-use super::store;
-use super::{journal, run_loop};
+use super::{RunSnapshot, journal, run_loop, store};
 use crate::access::principal::Caller;
 use crate::accounts::operations::lock_account;
 use crate::analysis::state::Analysis;

@@ -2,12 +2,10 @@
 
 use std::marker::PhantomData;
 
-use super::RunSnapshot;
-use super::audience;
 use super::bodies::{Filter, StartAiAnalysisRun};
 use super::model::{AiAnalysisRun, AiRunEvent};
-use super::operations;
 use super::store::topic;
+use super::{RunSnapshot, audience, operations};
 use crate::access::policy::{Analyst, Member, Subscriber};
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;

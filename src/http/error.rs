@@ -1,8 +1,7 @@
 //! The error type of the HTTP layer: a code from the table, a message, the invalid fields, and a cause for the log.
 
-use std::fmt;
-use std::io;
 use std::time::Duration;
+use std::{fmt, io};
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};

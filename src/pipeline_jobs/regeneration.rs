@@ -3,11 +3,10 @@
 use std::panic::AssertUnwindSafe;
 
 use actors::language::Language;
-use pipeline::CancelToken;
-use pipeline::engine;
 use pipeline::loop_control::LoopControl;
 use pipeline::regeneration::{RegeneratedStory, StatedRequirement, StoryContent, StoryRequest};
 use pipeline::result::{Priority, RequirementType};
+use pipeline::{CancelToken, engine};
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 use utoipa::ToSchema;

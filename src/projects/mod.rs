@@ -7,6 +7,7 @@ pub mod deletion_hook;
 pub mod documents;
 pub mod events;
 pub mod glossary;
+pub mod item_kind;
 pub mod membership_end;
 pub mod model;
 pub mod operations;

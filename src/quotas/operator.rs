@@ -7,9 +7,8 @@ use serde::Serialize;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::Quotas;
 use super::model::QuotaKey;
-use super::store;
+use super::{Quotas, store};
 use crate::db::{Db, DbError};
 
 /// How long the sum of the installation is given out before it is taken again.

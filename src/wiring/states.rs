@@ -36,7 +36,6 @@ use crate::clients::files;
 use crate::config::Config;
 use crate::core::{Core, CoreParts};
 use crate::db::{Conn, Db, DbError};
-use crate::events;
 use crate::http::budget::Budget;
 use crate::http::call_limits::CallLimit;
 use crate::http::connection_limit::ConnectionLimit;
@@ -74,7 +73,7 @@ use crate::trackers::pacing::CreationPaces;
 use crate::trackers::running::RunningExports;
 use crate::trackers::state::{Trackers, TrackersParts};
 use crate::trackers::token_locks::TokenLocks;
-use crate::{accounts, keys, meetings, projects, routes};
+use crate::{accounts, events, keys, meetings, projects, routes};
 
 /// The states of all areas. Clones share the same states.
 #[derive(Clone)]

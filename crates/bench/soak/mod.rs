@@ -31,9 +31,8 @@ use tally::Tally;
 use tokio::task::JoinSet;
 
 use super::memory::{own_kib, peak_kib};
-use super::people;
 use super::processor::time_used;
-use super::server;
+use super::{people, server};
 
 /// The defaults, except that idle actors leave memory soon enough to be seen in a short run.
 const SETTINGS: [(&str, &str); 2] = [("COLLOQUY__ANALYSIS__IDLE_SECONDS", "60"), people::ISSUER];

@@ -9,6 +9,7 @@ mod markup;
 
 use std::io::{self, BufWriter, Cursor, Write};
 
+use markup::{PageSetting, WordMarkup};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -17,7 +18,6 @@ use crate::references::RequirementCodes;
 use crate::specification::Specification;
 use crate::text::clean_line;
 use crate::words::{Label, Words};
-use markup::{PageSetting, WordMarkup};
 
 const CONTENT_TYPES: &str = include_str!("template/content_types.xml");
 const PACKAGE_RELATIONS: &str = include_str!("template/package_relations.xml");

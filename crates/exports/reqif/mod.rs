@@ -12,6 +12,7 @@ mod relations;
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Cursor, Write};
 
+use markup::{ReqifMarkup, identifier, moment};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -19,7 +20,6 @@ use crate::fault::ExportFault;
 use crate::references::RequirementCodes;
 use crate::specification::{Specification, UserStoryEntry};
 use crate::text::clean_line;
-use markup::{ReqifMarkup, identifier, moment};
 
 pub(crate) use fields::{RelationKind, ReqifDatatype, ReqifField};
 

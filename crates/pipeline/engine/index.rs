@@ -6,8 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::request::Bounds;
-use super::super::request::ReadySource;
+use super::super::request::{Bounds, ReadySource};
 use super::super::result::Warning;
 
 /// Maximum characters stored of a heading.

@@ -8,16 +8,14 @@ use regex::Regex;
 
 use super::super::glossary::ProjectTerms;
 use super::super::loop_control::{Halted, LoopControl};
-use super::super::result::CheckedItems;
 use super::super::result::{
-    IssueCode, IssueCount, Quality, QualityIssue, RequirementDraft, RequirementType, UserStoryDraft,
+    CheckedItems, IssueCode, IssueCount, Quality, QualityIssue, RequirementDraft, RequirementType, UserStoryDraft,
 };
-use super::Embedded;
 use super::corpus::plain;
-use super::ears;
 use super::lexicon::pattern;
 use super::sameness::{fingerprints, relations};
 use super::wording::clipped;
+use super::{Embedded, ears};
 
 /// Words above which a requirement is reported as too long.
 const LONG: usize = 45;

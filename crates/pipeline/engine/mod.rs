@@ -57,10 +57,9 @@ use serde::{Deserialize, Serialize};
 use super::glossary::ProjectTerms;
 use super::loop_control::{Halted, LoopControl};
 use super::request::ReadySource;
-use super::result::CheckedItems;
 use super::result::{
-    ActionItemDraft, Citation, DecisionDraft, OpenQuestionDraft, Priority, QualityCategory, RequirementDraft,
-    RequirementType, RiskDraft, Summary, UserStoryDraft,
+    ActionItemDraft, CheckedItems, Citation, DecisionDraft, OpenQuestionDraft, Priority, QualityCategory,
+    RequirementDraft, RequirementType, RiskDraft, Summary, UserStoryDraft,
 };
 
 #[cfg(test)]

@@ -17,9 +17,8 @@ use super::corpus::Corpus;
 use super::index::BlockContext;
 use super::lexicon::pattern;
 use super::quantities::numbers;
-use super::sameness;
 use super::tokens::tokens;
-use super::{Finding, FindingKind, exclusions};
+use super::{Finding, FindingKind, exclusions, sameness};
 
 /// Turns something round that was settled.
 static TURNED: LazyLock<Regex> = LazyLock::new(|| {

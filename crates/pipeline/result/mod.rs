@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::request::SourceKind;
 
-pub use kinds::{EarsPattern, IssueCode, ItemKind, Priority, QualityCategory, QualityIssue, RequirementType, Severity};
+pub use kinds::{EarsPattern, IssueCode, Priority, QualityCategory, QualityIssue, RequirementType, Severity};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

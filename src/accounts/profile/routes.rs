@@ -7,9 +7,8 @@ use tokio_util::io::ReaderStream;
 
 use super::avatar::{self, Avatar};
 use super::bodies::{ChangePassword, DeleteAccount, EditProfile};
-use super::deletion;
-use super::operations;
 use super::upload::AvatarUpload;
+use super::{deletion, operations};
 use crate::access::policy::{AnyUser, SignedIn};
 use crate::accounts::model::Profile;
 use crate::accounts::pictures::picture;

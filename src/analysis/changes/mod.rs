@@ -12,16 +12,13 @@ use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
-use pipeline::result::ItemKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::analysis::items::edits::must_fit;
-use crate::analysis::items::model::UserStory;
-use crate::analysis::items::model::WorkflowStatus;
-use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::project_item::ReferenceKind;
+use crate::analysis::items::model::{UserStory, WorkflowStatus};
+use crate::analysis::items::project_item::{ProjectItem, ReferenceKind};
 use crate::analysis::items::store::FoundKeys;
 use crate::analysis::items::store::change as store;
 use crate::analysis::trail::difference::{change_the_demand, differences};
@@ -30,6 +27,7 @@ use crate::analysis::trail::store::{self as trail, NewEvent};
 use crate::db::{Conn, DbError, events};
 use crate::http::error::ApiError;
 use crate::projects::events::topic;
+use crate::projects::item_kind::ItemKind;
 
 /// The most items that follow a change of another one.
 pub const MAX_FOLLOWERS: i64 = 500;

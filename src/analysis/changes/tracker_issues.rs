@@ -3,7 +3,6 @@
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::item_changed;
@@ -11,6 +10,7 @@ use crate::analysis::items::model::TrackerIssue;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::items::store::change;
 use crate::db::{Conn, DbError};
+use crate::projects::item_kind::ItemKind;
 
 /// Says which issue a story became. Nobody edited the story: its version stays. Returns the event, unless the story is gone or
 /// said so before.

@@ -1,28 +1,27 @@
 //! The dashboard of the newest run with the items as they are now: what people changed or accepted since stands in the place of
 //! what was stored. Items that changed are in memory one at a time.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use actors::ids::Id;
 use actors::run::Run;
 use bytes::Bytes;
-use pipeline::result::{ItemKind, Metrics};
-use serde::Deserialize;
+use pipeline::result::Metrics;
 use serde::de::DeserializeOwned;
 use serde::ser::{Error, SerializeSeq};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
-use std::cell::RefCell;
 use uuid::Uuid;
 
 use super::filter::DashboardFilter;
 use super::filtering::Sieve;
 use super::model::{CountedItem, ResultsDashboard, count};
 use crate::analysis::exports::model::DashboardExport;
-use crate::analysis::items::model::Requirement;
-use crate::analysis::items::model::UserStory;
+use crate::analysis::items::model::{Requirement, UserStory};
 use crate::analysis::items::spooled::SpooledItems;
 use crate::http::error::ApiError;
+use crate::projects::item_kind::ItemKind;
 
 /// A stored result with the items that changed since.
 #[derive(Clone, Copy)]

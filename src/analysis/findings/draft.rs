@@ -10,14 +10,12 @@ use actors::run::Run;
 use actors::time::Time;
 use futures_util::future::BoxFuture;
 use pipeline::PipelineResult;
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::drafted::{DraftedKind, PlannedKind, References, ShownItem, known_items};
 use super::items::{self, FoundItem};
 use super::store;
-use super::store::DraftItem;
-use super::store::ResultsDraft;
+use super::store::{DraftItem, ResultsDraft};
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::items::store::{self as stored, Facts, FoundKeys, Item};
@@ -30,6 +28,7 @@ use crate::analysis::store as runs;
 use crate::db::sweep::{PAGE, in_pages};
 use crate::db::{Conn, DbError};
 use crate::http::error::ApiError;
+use crate::projects::item_kind::ItemKind;
 
 /// Items written in one transaction, far below what a database can do within its time limit.
 const AT_ONCE: usize = 200;

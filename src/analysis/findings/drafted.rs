@@ -4,21 +4,19 @@ use std::collections::HashMap;
 
 use actors::ids::Id;
 use actors::time::Time;
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::items::Known;
 use crate::analysis::items::content_key::content_key;
 use crate::analysis::items::model::RevisionSource;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::items::store::FoundKeys;
-use crate::analysis::items::store::Item;
-use crate::analysis::items::store::item_of;
+use crate::analysis::items::store::{FoundKeys, Item, item_of};
 use crate::analysis::proposals::model::{Proposal, ProposalKind};
 use crate::analysis::proposals::planning::{Fate, KindPlan, KnownItem};
 use crate::analysis::proposals::store::ReferenceDraft;
 use crate::analysis::proposals::store::drafts::ProposalDraft;
 use crate::db::DbError;
+use crate::projects::item_kind::ItemKind;
 
 /// How many items refer to one that is proposed: what accepting it changes is bounded. References beyond are left out.
 const MAX_REFERENCES: usize = 200;

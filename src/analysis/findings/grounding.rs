@@ -16,7 +16,6 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use async_trait::async_trait;
-use pipeline::result::ItemKind;
 use pipeline::result::Summary;
 use readers::SourceText;
 use serde::Serialize;
@@ -34,6 +33,7 @@ use crate::jobs::{Handler, Job, JobError};
 use crate::meetings::transcripts::grounding::GroundItemsAgain;
 use crate::meetings::transcripts::sources::{self, SpokenText};
 use crate::meetings::transcripts::telling;
+use crate::projects::item_kind::ItemKind;
 
 /// How many items are read at once.
 const PAGE: i64 = 200;

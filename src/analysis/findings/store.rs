@@ -9,13 +9,13 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, NullableExpressionMethods, OptionalExtension,
     QueryDsl, TextExpressionMethods,
 };
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::store::{Facts, FoundKeys};
 use crate::db::schema::{item_numbers, items, run_drafts, run_items, run_results, runs};
 use crate::db::{Conn, DbError, RunQueryDsl, many};
+use crate::projects::item_kind::ItemKind;
 
 /// An item that a run found, before it is published.
 #[derive(Debug, Clone, Insertable)]

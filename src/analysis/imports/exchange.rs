@@ -12,13 +12,13 @@ use std::io::{BufRead, Read, Write};
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
-use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::model::ImportReport;
 use super::planning::{ImportGround, ImportPlan, MAX_PROPOSED_BYTES};
 use crate::analysis::proposals::store::drafts::ProposalDraft;
+use crate::projects::item_kind::ItemKind;
 
 /// The most that the child writes: JSON within JSON is longer than the text.
 pub const MAX_ANSWER_BYTES: u64 = 2 * MAX_PROPOSED_BYTES as u64 + 64 * 1024 * 1024;

@@ -3,12 +3,12 @@
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
-use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::http::enumeration::wire_enum;
+use crate::projects::item_kind::ItemKind;
 
 wire_enum! {
     /// The format of a file that is imported.

@@ -11,7 +11,6 @@ use exports::import::{
 };
 use exports::specification::Specification;
 use pipeline::engine;
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::model::{ImportNote, ImportReport, MissingItem};
@@ -22,6 +21,7 @@ use crate::analysis::items::item_of;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::proposals::model::ProposalKind;
 use crate::analysis::proposals::store::drafts::ProposalDraft;
+use crate::projects::item_kind::ItemKind;
 
 /// The most proposals that an import makes: as many as a run has items.
 const MAX_PROPOSALS: usize = 20_000;

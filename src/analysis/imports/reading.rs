@@ -10,7 +10,6 @@ use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use async_trait::async_trait;
-use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
@@ -28,6 +27,7 @@ use crate::db::{Conn, DbError, events};
 use crate::jobs::{Handler, Job, JobError, JobOutcome, JobPayload, Turns};
 use crate::projects;
 use crate::projects::events::topic;
+use crate::projects::item_kind::ItemKind;
 
 /// Reads the file of an import.
 #[derive(Serialize, Deserialize)]

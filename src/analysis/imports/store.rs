@@ -6,17 +6,15 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
-use pipeline::result::ItemKind;
 
-use super::model::ImportFormat;
-use super::model::ImportStatus;
-use super::model::ItemImport;
+use super::model::{ImportFormat, ImportStatus, ItemImport};
 use crate::db::schema::item_imports as table;
 use crate::db::schema::items;
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
+use crate::projects::item_kind::ItemKind;
 
 /// How long an import is listed.
 pub const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);

@@ -5,9 +5,7 @@ use actors::run::Run;
 use actors::time::Time;
 use chrono::NaiveDate;
 use pipeline::SourceKind;
-use pipeline::result::{
-    Citation, EarsPattern, ItemKind, Priority, QualityCategory, QualityIssue, RequirementType, Severity,
-};
+use pipeline::result::{Citation, EarsPattern, Priority, QualityCategory, QualityIssue, RequirementType, Severity};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -15,7 +13,6 @@ use uuid::Uuid;
 use crate::clients::trackers::model::TrackerIssueState;
 use crate::http::enumeration::{Enumeration, wire_enum};
 
-impl Enumeration for ItemKind {}
 impl Enumeration for RequirementType {}
 impl Enumeration for Priority {}
 impl Enumeration for QualityCategory {}

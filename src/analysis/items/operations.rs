@@ -1,7 +1,6 @@
 //! Lists the items of a project.
 
 use actors::ids::{self, Id};
-use pipeline::result::ItemKind;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
@@ -14,6 +13,7 @@ use crate::http::budget::Share;
 use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::list::Listing;
+use crate::projects::item_kind::ItemKind;
 
 /// Lists a project's items of one kind, newest first.
 ///

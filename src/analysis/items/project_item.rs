@@ -5,12 +5,12 @@ use actors::run::Run;
 use actors::time::Time;
 use actors::wire_enum;
 use chrono::NaiveDate;
-use pipeline::result::ItemKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::model::{Requirement, RevisionSource, SourceReference, UserStory, WorkflowStatus};
+use crate::projects::item_kind::ItemKind;
 
 /// An item of a project, of either kind.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

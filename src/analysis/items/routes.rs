@@ -11,8 +11,8 @@ use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::input::{ValidQuery, WithShare};
 use crate::http::list::Listing;
+use crate::projects::item_kind::ItemKind;
 use crate::projects::model::Project;
-use pipeline::result::ItemKind;
 
 pub async fn requirements(
     request: Authorized<Member<Project>, WithShare<ValidQuery<Listing<RequirementFilter>>>>,

@@ -7,11 +7,11 @@ use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
 use bytes::Bytes;
-use pipeline::result::ItemKind;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::http::spool::{Spool, SpoolWriter};
+use crate::projects::item_kind::ItemKind;
 
 /// How many bytes of bodies are read from the database at once, and of how many items.
 pub const PIECE_BYTES: usize = 4 * 1024 * 1024;

@@ -1,8 +1,7 @@
 //! Queries of the operator's lists of runs.
 
 use actors::ids::{self, Id, User};
-use actors::run::AiRunStatus;
-use actors::run::Run;
+use actors::run::{AiRunStatus, Run};
 use actors::time::Time;
 use diesel::{BoolExpressionMethods, ExpressionMethods, IntoSql, JoinOnDsl, OptionalExtension, QueryDsl};
 use serde::Serialize;

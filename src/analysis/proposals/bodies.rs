@@ -5,7 +5,7 @@ use actors::run::Run;
 
 use super::model::{ProposalKind, ProposalStatus};
 use crate::http::input::Query;
-use pipeline::result::ItemKind;
+use crate::projects::item_kind::ItemKind;
 
 /// The filter of the list of proposals.
 #[derive(Debug, Clone, Query)]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use actors::ids::Id;
 use actors::run::Run;
-use pipeline::result::{Citation, ItemKind, Warning};
+use pipeline::result::{Citation, Warning};
 use pipeline::{PipelineResult, SourceKind};
 use uuid::Uuid;
 
@@ -14,12 +14,12 @@ use super::model::{Proposal, ProposalKind};
 use super::planning::{self, FoundText, KindPlan, KnownItem, OpenProposal, PastProposals, ReadScope, ReviewedItem};
 use super::store::drafts::{self as store, PastProposal};
 use crate::analysis::items::content_key::content_key;
-use crate::analysis::items::model::SourceReference;
-use crate::analysis::items::model::WorkflowStatus;
+use crate::analysis::items::model::{SourceReference, WorkflowStatus};
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::items::store as results;
 use crate::analysis::items::store::Item;
 use crate::db::{Db, DbError};
+use crate::projects::item_kind::ItemKind;
 
 /// How many rows are read at once.
 const PAGE: i64 = 200;

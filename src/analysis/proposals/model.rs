@@ -3,13 +3,13 @@
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
-use pipeline::result::ItemKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::analysis::items::project_item::ProjectItem;
 use crate::http::enumeration::wire_enum;
+use crate::projects::item_kind::ItemKind;
 
 wire_enum! {
     /// What is proposed for an item.

@@ -1,9 +1,8 @@
 //! HTTP handlers of proposals.
 
-use super::ProjectProposal;
 use super::bodies::Filter;
 use super::model::Proposal;
-use super::operations;
+use super::{ProjectProposal, operations};
 use crate::access::policy::{Analyst, Member};
 use crate::analysis::state::Analysis;
 use crate::api::operation::Authorized;

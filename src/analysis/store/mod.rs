@@ -2,7 +2,6 @@
 
 pub mod answers;
 
-use actors::time::Time;
 use std::time::Duration;
 
 use actors::ids::{self, AiJob, Id, User};
@@ -10,21 +9,13 @@ use actors::language::Language;
 use actors::live::{Topic, TopicKind};
 use actors::meeting::Meeting;
 use actors::run::{AiRunStatus, AnalysisType, Node, Run, RunWarning, State};
+use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::bodies::Filter;
-use crate::db::AtOnce;
-use crate::db::Columns;
-use crate::db::Conn;
-use crate::db::DbError;
-use crate::db::RunQueryDsl;
-use crate::db::at_once;
-use crate::db::is_wanted;
-use crate::db::kept;
-use crate::db::number;
-use crate::db::page_of;
 use crate::db::schema::{run_nodes, runs};
 use crate::db::sweep::Retention;
+use crate::db::{AtOnce, Columns, Conn, DbError, RunQueryDsl, at_once, is_wanted, kept, number, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 

@@ -3,7 +3,6 @@
 use actors::ids::{Id, User};
 use actors::time::Time;
 use chrono::NaiveDate;
-use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -12,6 +11,7 @@ use super::difference::FieldChange;
 use crate::analysis::items::model::WorkflowStatus;
 use crate::http::enumeration::wire_enum;
 use crate::http::input::Query;
+use crate::projects::item_kind::ItemKind;
 
 wire_enum! {
     /// What was done to an item.

@@ -3,7 +3,6 @@
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use chrono::NaiveDate;
-use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -12,6 +11,7 @@ use super::difference::FieldChange;
 use super::model::{ApprovalAction, ApprovalActor, ApprovalEvent, PrintedSignature, RejectionReason, Signature};
 use crate::accounts::model::DELETED_NAME;
 use crate::analysis::items::model::WorkflowStatus;
+use crate::projects::item_kind::ItemKind;
 
 /// What stands before the first event.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";

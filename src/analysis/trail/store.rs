@@ -8,7 +8,6 @@ use diesel::sql_types::Bool;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, OptionalExtension, QueryDsl, Queryable, Selectable,
 };
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::difference::FieldChange;
@@ -21,6 +20,7 @@ use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::http::page::PageQuery;
+use crate::projects::item_kind::ItemKind;
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = approval_events)]

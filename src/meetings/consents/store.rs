@@ -1,21 +1,14 @@
 //! The consent ledger as rows. Append-only, and written only by the journal of the meeting, in its transaction.
 
 use actors::ids::{self, Id};
-use actors::meeting::ConsentDecision;
-use actors::meeting::LedgerEntry;
-use actors::meeting::Meeting;
-use actors::meeting::Wording;
+use actors::meeting::{ConsentDecision, LedgerEntry, Meeting, Wording};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable};
 
 use super::model::StoredEntry;
-use crate::db::Columns;
-use crate::db::Conn;
-use crate::db::DbError;
-use crate::db::RunQueryDsl;
 use crate::db::schema::consents;
-use crate::meetings::store::participants::joined;
-use crate::meetings::store::participants::split;
+use crate::db::{Columns, Conn, DbError, RunQueryDsl};
+use crate::meetings::store::participants::{joined, split};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = consents)]

@@ -16,14 +16,12 @@ use serde::{Deserialize, Serialize};
 
 use super::model::Invitation;
 use super::{calendar, emails, store};
-use crate::accounts;
 use crate::db::{Conn, DbError};
 use crate::jobs::mail::QueuedEmail;
 use crate::jobs::{self, Handler, Job, JobError, JobPayload, Turns};
-use crate::meetings;
 use crate::meetings::model::join_url;
 use crate::meetings::state::Meetings;
-use crate::projects;
+use crate::{accounts, meetings, projects};
 
 /// E-mails that one transaction enqueues.
 const AT_ONCE: i64 = 20;

@@ -17,10 +17,8 @@ use async_trait::async_trait;
 
 use super::store::{self as rows, find, find_all, live, topic};
 use super::{consents, exclusion, model, participants};
-use crate::db::AtOnce;
-use crate::db::Conn;
-use crate::db::DbError;
 use crate::db::journal::{DbJournal, NotSaved, Tables};
+use crate::db::{AtOnce, Conn, DbError};
 use crate::jobs::Jobs;
 use crate::meetings::invitations::projection::{self, HasInvitations};
 use crate::meetings::media::jobs;

@@ -1,7 +1,6 @@
 //! The update of a meeting's row.
 
-use actors::ids::Id;
-use actors::ids::Invitation;
+use actors::ids::{Id, Invitation};
 use actors::meeting::Meeting;
 use diesel::{ExpressionMethods, QueryDsl};
 

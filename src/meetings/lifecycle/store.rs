@@ -1,9 +1,7 @@
 //! Meetings in a list, read without what only their actors need.
 
 use actors::ids::{self, Id, User};
-use actors::meeting::Meeting;
-use actors::meeting::MeetingStatus;
-use actors::meeting::RecordingStatus;
+use actors::meeting::{Meeting, MeetingStatus, RecordingStatus};
 use actors::time::Time;
 use diesel::{ExpressionMethods, QueryDsl, Queryable, Selectable};
 

@@ -2,10 +2,9 @@
 
 use actors::meeting::Meeting;
 
-use super::Someone;
 use super::bodies::{Filter, JoinMeeting};
 use super::model::{ParticipantViewer, SeenParticipant};
-use super::operations;
+use super::{Someone, operations};
 use crate::access::policy::{Attendee, Host, Participant};
 use crate::access::principal::Principal;
 use crate::access::role::Relation;

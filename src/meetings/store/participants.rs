@@ -12,12 +12,8 @@ use actors::wire_enum;
 use diesel::upsert::excluded;
 use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, QueryDsl, Queryable, Selectable};
 
-use crate::db::Columns;
-use crate::db::Conn;
-use crate::db::DbError;
-use crate::db::RunQueryDsl;
-use crate::db::many;
 use crate::db::schema::{meetings, participants};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, many};
 
 /// A new column also needs a line in [`save`].
 #[derive(Queryable, Selectable, Insertable)]

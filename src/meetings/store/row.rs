@@ -2,8 +2,7 @@
 
 use actors::ids::{self, Id, User};
 use actors::meeting::{ConsentPolicy, EndReason, Ledger, Meeting, MeetingStatus, People, Recordings, State};
-use actors::time::Time;
-use actors::time::UtcOffset;
+use actors::time::{Time, UtcOffset};
 use diesel::{AsChangeset, Insertable, Queryable, Selectable};
 
 use crate::db::schema::meetings;

@@ -2,7 +2,6 @@
 
 pub mod deletion;
 
-use super::model::ProjectStatus;
 use std::collections::HashMap;
 
 use actors::ids::{self, Id, Member, User};
@@ -13,15 +12,15 @@ use actors::time::Time;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable,
 };
-use pipeline::result::ItemKind;
 
 use super::bodies::Filter;
-use super::model::{Counts, Project};
+use super::model::{Counts, Project, ProjectStatus};
 use crate::access::role::ProjectRole;
 use crate::db::schema::{documents, items, meetings, members, projects, runs};
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, contains, is_found, is_wanted, kept, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
+use crate::projects::item_kind::ItemKind;
 use crate::quotas::StoredBytes;
 
 #[derive(Queryable, Selectable, Insertable)]

@@ -1,7 +1,7 @@
 //! The bodies of requests that decide about items, change them, or have them written anew.
 
 use actors::ids::Id;
-use pipeline::result::{ItemKind, Priority, QualityCategory, RequirementType};
+use pipeline::result::{Priority, QualityCategory, RequirementType};
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -14,6 +14,7 @@ use crate::http::fields::{Field, Fields, InvalidValue, Rejected};
 use crate::http::input::Body;
 use crate::http::patch::Patch;
 use crate::http::reason::Reason;
+use crate::projects::item_kind::ItemKind;
 use crate::reviews::feedback::model::Feedback;
 
 /// The most items that one call decides about.

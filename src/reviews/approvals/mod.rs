@@ -18,7 +18,6 @@ pub mod routes;
 pub mod trail;
 
 use actors::ids::{self, Id};
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use crate::access::policy::{Loaded, PathIds, Resource};
@@ -27,6 +26,7 @@ use crate::analysis;
 use crate::db::DbError;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
+use crate::projects::item_kind::ItemKind;
 use crate::projects::model::Project;
 use crate::reviews::state::Reviews;
 

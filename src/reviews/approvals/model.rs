@@ -9,10 +9,7 @@ use uuid::Uuid;
 
 use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::trail::model::ApprovalAction;
-use crate::analysis::trail::model::ItemDecision;
-use crate::analysis::trail::model::RejectionReason;
-use crate::analysis::trail::model::Signature;
+use crate::analysis::trail::model::{ApprovalAction, ItemDecision, RejectionReason, Signature};
 use crate::http::error::ApiError;
 use crate::http::fields::{Field, InvalidValue, text};
 use crate::http::reason::Reason;

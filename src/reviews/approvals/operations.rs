@@ -10,10 +10,8 @@ use super::bodies::{BulkItem, SignatureInput};
 use super::model::{BulkResult, StatusDecision};
 use crate::access::principal::Caller;
 use crate::accounts::profile::proof;
-use crate::analysis;
 use crate::analysis::changes::ItemChanges;
-use crate::analysis::items::edits::RequirementEdit;
-use crate::analysis::items::edits::StoryEdit;
+use crate::analysis::items::edits::{RequirementEdit, StoryEdit};
 use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::trail::decider;
@@ -22,8 +20,8 @@ use crate::db::Conn;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::http::reason::Reason;
-use crate::projects;
 use crate::reviews::state::Reviews;
+use crate::{analysis, projects};
 
 /// The edit of an item, of its kind.
 #[derive(Debug, Clone)]

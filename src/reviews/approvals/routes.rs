@@ -1,28 +1,18 @@
 //! HTTP handlers of approval.
 
-use super::bodies::ApprovalOfEdit;
-use super::bodies::EditRequirement;
-use super::bodies::EditUserStory;
-use super::bodies::RegenerateUserStory;
-use super::bodies::UpdateItemStatus;
-use super::bodies::UpdateItemsStatus;
-use super::model::BulkResults;
-use super::model::StatusDecision;
+use super::bodies::{
+    ApprovalOfEdit, EditRequirement, EditUserStory, RegenerateUserStory, UpdateItemStatus, UpdateItemsStatus,
+};
+use super::model::{BulkResults, StatusDecision};
 use super::operations::{self, ItemEdit};
 use super::regenerate::{self, RegeneratedUserStory, Wishes};
 use super::{ReviewedRequirement, ReviewedStory, trail};
 use crate::access::policy::{Approver, Member};
 use crate::access::principal::Caller;
-use crate::analysis::items::edits::CriterionText;
-use crate::analysis::items::edits::RequirementEdit;
-use crate::analysis::items::edits::StoryEdit;
-use crate::analysis::items::model::Requirement;
-use crate::analysis::items::model::UserStory;
-use crate::analysis::items::model::WorkflowStatus;
+use crate::analysis::items::edits::{CriterionText, RequirementEdit, StoryEdit};
+use crate::analysis::items::model::{Requirement, UserStory, WorkflowStatus};
 use crate::analysis::items::project_item::ProjectItem;
-use crate::analysis::trail::model::ApprovalEvent;
-use crate::analysis::trail::model::TrailFilter;
-use crate::analysis::trail::model::TrailVerification;
+use crate::analysis::trail::model::{ApprovalEvent, TrailFilter, TrailVerification};
 use crate::api::operation::Authorized;
 use crate::http::answer::{CountedAnswer, Versioned};
 use crate::http::envelope::{List, Reply};

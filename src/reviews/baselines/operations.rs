@@ -11,7 +11,6 @@ use super::model::{Baseline, BaselineAuthor, BaselineComparison, BaselineCounts}
 use super::store::{self, StoredBaseline};
 use super::{MAX_BASELINES, ProjectBaseline};
 use crate::access::principal::Caller;
-use crate::accounts;
 use crate::analysis::large_reads::memory::{MAX_PARSED_BYTES, WorkMemory};
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
@@ -19,8 +18,8 @@ use crate::http::envelope::List;
 use crate::http::error::ApiError;
 use crate::http::page::PageQuery;
 use crate::http::reason::Reason;
-use crate::projects;
 use crate::reviews::state::Reviews;
+use crate::{accounts, projects};
 
 /// Takes a baseline. If the id exists already, returns that one.
 ///

@@ -1,9 +1,8 @@
 //! HTTP handlers of baselines.
 
-use super::ProjectBaseline;
 use super::bodies::{ComparedWith, CreateBaseline};
 use super::model::{Baseline, BaselineComparison};
-use super::operations;
+use super::{ProjectBaseline, operations};
 use crate::access::policy::{Manager, Member};
 use crate::api::operation::Authorized;
 use crate::http::answer::CountedAnswer;

@@ -5,7 +5,6 @@ use actors::time::Time;
 use diesel::dsl::sum;
 use diesel::sql_types::BigInt;
 use diesel::{ExpressionMethods, Insertable, IntoSql, OptionalExtension, QueryDsl, Queryable, Selectable};
-use pipeline::result::ItemKind;
 
 use super::comparison::ComparedRow;
 use super::model::{Baseline, BaselineCounts, ComparedType};
@@ -13,6 +12,7 @@ use crate::db::schema::{baseline_items, baselines, items};
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, Uuid as SqlUuid, each, octet_length, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
+use crate::projects::item_kind::ItemKind;
 
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = baselines)]

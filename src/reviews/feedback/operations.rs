@@ -4,18 +4,15 @@ use actors::event_kind::EventKind;
 use actors::ids::{self, Id};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::bodies::{Filter, UpdateFeedbackStatus};
-use super::emails;
 use super::model::{
     Authorship, Feedback, FeedbackAuthor, FeedbackChanged, FeedbackComment, FeedbackTarget, FeedbackVerdict,
     StakeholderFeedback, StakeholderFeedbackStatus,
 };
-use super::store;
+use super::{emails, store};
 use crate::access::principal::Caller;
-use crate::accounts;
 use crate::analysis::items::operations as results;
 use crate::db::{Conn, DbError, events, rate_limits};
 use crate::http::call_limits::rate;
@@ -26,8 +23,8 @@ use crate::http::list::Listing;
 use crate::http::patch::Patch;
 use crate::http::reason::Reason;
 use crate::jobs::mail::QueuedEmail;
-use crate::projects;
 use crate::projects::events::topic;
+use crate::projects::item_kind::ItemKind;
 use crate::projects::model::Project;
 use crate::quotas::model::CountedKind;
 use crate::reviews::access::{self, Reviewer};
@@ -35,6 +32,7 @@ use crate::reviews::invitations::model::{ProjectReviewPermission, ReviewInvitati
 use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 use crate::reviews::stakeholder_dashboard::operations::review;
 use crate::reviews::state::Reviews;
+use crate::{accounts, projects};
 
 /// Feedback as it was sent.
 #[derive(Debug)]

@@ -1,7 +1,5 @@
 //! Feedback as rows.
 
-use crate::reviews::feedback::model::StakeholderFeedbackStatus;
-use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use diesel::sql_types::Bool;
@@ -16,7 +14,9 @@ use crate::db::schema::feedback;
 use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
+use crate::reviews::feedback::model::StakeholderFeedbackStatus;
 use crate::reviews::invitations::model::ReviewInvitation;
+use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = feedback)]

@@ -1,6 +1,5 @@
 //! Invitations to review a project as rows. Of tokens, only the hashes are stored.
 
-use super::model::ProjectReviewPermission;
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};
@@ -13,7 +12,7 @@ use diesel::{
 };
 
 use super::bodies::Filter;
-use super::model::{ProjectReviewInvitationStatus, ReviewInvitation, State};
+use super::model::{ProjectReviewInvitationStatus, ProjectReviewPermission, ReviewInvitation, State};
 use crate::db::schema::{former_review_tokens, review_invitations};
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, many, page_of};

@@ -3,7 +3,6 @@
 //! read.
 
 use actors::ids::Id;
-use pipeline::result::ItemKind;
 use tokio::task::spawn_blocking;
 
 use super::difference::WantedPassage;
@@ -11,6 +10,7 @@ use super::model::SearchKind;
 use super::passages::{self, SpokenPassages};
 use super::store::sources::{self, StoredDocument, StoredItem, StoredTranscript};
 use crate::db::{Db, DbError};
+use crate::projects::item_kind::ItemKind;
 
 /// How many passages of a document are in one part.
 const PASSAGES: usize = 400;

@@ -4,7 +4,6 @@ use std::io;
 use std::marker::PhantomData;
 
 use actors::ids::{self, Id};
-use pipeline::result::ItemKind;
 use tokio::task::spawn_blocking;
 
 use super::matrix::{MAX_COVERED, Untraced, matrix};
@@ -17,6 +16,7 @@ use crate::http::answer::SpooledAnswer;
 use crate::http::code::Code;
 use crate::http::envelope::write;
 use crate::http::error::ApiError;
+use crate::projects::item_kind::ItemKind;
 use crate::reviews::state::Reviews;
 
 /// The least that a story says in JSON of a requirement that it covers, in bytes: its id.

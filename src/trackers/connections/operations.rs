@@ -28,10 +28,9 @@ use crate::http::error::ApiError;
 use crate::http::reason::Reason;
 use crate::http::sign_in_cookie::{ReturnedBrowser, SignInCookie};
 use crate::projects;
-use crate::trackers::destinations;
-use crate::trackers::exports;
 use crate::trackers::providers::refused;
 use crate::trackers::state::Trackers;
+use crate::trackers::{destinations, exports};
 
 /// The cookie that binds a connection to the browser in which it was begun. Without it, somebody could begin to connect a
 /// project of their own and have another person permit it: that person's tracker would be open to them.

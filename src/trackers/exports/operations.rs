@@ -17,12 +17,10 @@ use crate::http::envelope::List;
 use crate::http::error::{ApiError, FieldError};
 use crate::http::page::PageQuery;
 use crate::http::reason::Reason;
-use crate::jobs;
-use crate::projects;
-use crate::trackers::connections;
 use crate::trackers::connections::model::TrackerConnectionStatus;
-use crate::trackers::destinations;
 use crate::trackers::state::Trackers;
+use crate::trackers::{connections, destinations};
+use crate::{jobs, projects};
 
 /// Which stories are to be exported.
 #[derive(Debug, Clone)]

@@ -3,7 +3,6 @@
 use actors::ids::{self, Id, User};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::model::{
@@ -11,8 +10,7 @@ use super::model::{
     estimate,
 };
 use crate::analysis::items::item_of;
-use crate::analysis::items::model::UserStory;
-use crate::analysis::items::model::WorkflowStatus;
+use crate::analysis::items::model::{UserStory, WorkflowStatus};
 use crate::analysis::items::project_item::ProjectItem;
 use crate::clients::trackers::TrackerProvider;
 use crate::db::schema::items;
@@ -21,6 +19,7 @@ use crate::db::schema::tracker_exports as table;
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, many, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
+use crate::projects::item_kind::ItemKind;
 use crate::trackers::destinations::model::TrackerDestination;
 
 /// How many exports of a project are kept: the newest.

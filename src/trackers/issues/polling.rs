@@ -14,10 +14,9 @@ use crate::analysis::changes::tracker_issues;
 use crate::analysis::items::model::TrackerIssue;
 use crate::clients::trackers::{CurrentIssue, Tracker, TrackerAccess};
 use crate::db::DbError;
-use crate::trackers::connections;
 use crate::trackers::connections::access::TrackerSession;
-use crate::trackers::destinations;
 use crate::trackers::state::Trackers;
+use crate::trackers::{connections, destinations};
 
 /// How many projects are looked after before it is checked again which are due.
 const AT_ONCE: i64 = 20;

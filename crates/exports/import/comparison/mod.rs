@@ -9,14 +9,14 @@ mod index;
 
 use std::collections::HashSet;
 
+use fields::Differences;
+use index::{Match, ProjectIndex};
 use serde::Serialize;
 
 use super::fault::quoted;
 use super::imported::{Imported, ImportedRequirement, ImportedUserStory, NotUnderstood};
 use super::notes::NoteList;
 use crate::specification::{RequirementEntry, Specification, UserStoryEntry};
-use fields::Differences;
-use index::{Match, ProjectIndex};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -13,11 +13,12 @@ mod xhtml;
 
 use std::borrow::Cow;
 
+use content::ReqifContent;
+use tokens::ReqifTokens;
+
 use super::bounds::{BoundedArchive, check_file_size};
 use super::fault::{ImportFault, MAX_PLACE_LENGTH, cut, quoted};
 use super::imported::Imported;
-use content::ReqifContent;
-use tokens::ReqifTokens;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Imported, ImportFault> {
     check_file_size(bytes)?;

@@ -4,16 +4,14 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, TextExpressionMethods};
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
-use super::Facts;
-use super::FoundKeys;
-use super::item_of;
+use super::{Facts, FoundKeys, item_of};
 use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::db::schema::{item_numbers, items};
 use crate::db::{Conn, DbError, RunQueryDsl, kept};
+use crate::projects::item_kind::ItemKind;
 
 /// Stories that are read at once.
 const STORIES: i64 = 500;

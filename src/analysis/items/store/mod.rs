@@ -9,7 +9,6 @@ use diesel::{
     EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, Queryable, Selectable,
     TextExpressionMethods,
 };
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::bodies::Filter;
@@ -20,6 +19,7 @@ use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::http::page::PageQuery;
+use crate::projects::item_kind::ItemKind;
 
 /// An item of a project. `body` is the serialized resource, as clients receive it.
 #[derive(Debug, Clone, Queryable, Selectable)]

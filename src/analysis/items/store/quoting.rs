@@ -2,19 +2,12 @@
 
 use actors::ids::{self, Id};
 use actors::time::Time;
-use diesel::ExpressionMethods;
-use diesel::QueryDsl;
-use diesel::Queryable;
-use diesel::Selectable;
-use diesel::TextExpressionMethods;
-use pipeline::result::ItemKind;
+use diesel::{ExpressionMethods, QueryDsl, Queryable, Selectable, TextExpressionMethods};
 use uuid::Uuid;
 
-use crate::db::Columns;
-use crate::db::Conn;
-use crate::db::DbError;
-use crate::db::RunQueryDsl;
 use crate::db::schema::items;
+use crate::db::{Columns, Conn, DbError, RunQueryDsl};
+use crate::projects::item_kind::ItemKind;
 
 /// An item that quotes something.
 #[derive(Debug, Clone, Queryable, Selectable)]

@@ -5,12 +5,12 @@ use actors::run::Run;
 use actors::time::Time;
 use diesel::dsl::sum;
 use diesel::{ExpressionMethods, QueryDsl};
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use crate::analysis::items::spooled::ListedItem;
 use crate::db::schema::items;
 use crate::db::{Conn, DbError, RunQueryDsl, bytes_of, octet_length};
+use crate::projects::item_kind::ItemKind;
 
 type ListedItemRow = (Id<()>, ItemKind, Id<Run>, i64, Time, i32);
 

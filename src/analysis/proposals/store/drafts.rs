@@ -6,7 +6,6 @@ use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
 use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl};
-use pipeline::result::ItemKind;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -14,6 +13,7 @@ use super::{DRAFT, ReferenceDraft, Row};
 use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus};
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals, run_supersedes};
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, many};
+use crate::projects::item_kind::ItemKind;
 
 /// The drafts that a run made. An import to the dashboard of the run has its own.
 macro_rules! drafts_of {

@@ -13,13 +13,10 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, JoinOnDsl, NullableExpressionMethods,
     OptionalExtension, QueryDsl, Queryable, Selectable,
 };
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use super::bodies::Filter;
-use super::model::Proposal;
-use super::model::ProposalKind;
-use super::model::ProposalStatus;
+use super::model::{Proposal, ProposalKind, ProposalStatus};
 use crate::analysis::items::project_item::ReferenceKind;
 use crate::analysis::items::store::item_of;
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
@@ -28,6 +25,7 @@ use crate::http::budget::Share;
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::http::page::PageQuery;
+use crate::projects::item_kind::ItemKind;
 
 /// The status of a proposal whose run is not complete: nobody sees it.
 const DRAFT: &str = "DRAFT";

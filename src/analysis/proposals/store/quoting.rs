@@ -2,12 +2,12 @@
 
 use actors::ids::{self, Id};
 use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, TextExpressionMethods};
-use pipeline::result::ItemKind;
 use uuid::Uuid;
 
 use crate::analysis::proposals::model::Proposal;
 use crate::db::schema::{proposal_texts, proposals};
 use crate::db::{Conn, DbError, RunQueryDsl};
+use crate::projects::item_kind::ItemKind;
 
 /// The id of a proposal, its target, and its texts.
 type QuotingRow = (Id<Proposal>, ItemKind, Option<String>, Option<String>);

@@ -1,12 +1,11 @@
 //! Reviews some of the requirements, so that the project looks as one does in the middle of the work.
 
 use actors::time::{Clock, SystemClock};
+use api_client::caller::ApiClient;
 use chrono::Days;
 use colloquy::analysis::dashboard::model::ResultsDashboard;
 use colloquy::analysis::items::model::Requirement;
 use serde_json::{Value, json};
-
-use api_client::caller::ApiClient;
 
 const APPROVED: usize = 3;
 /// For how many days the deferred requirement is put off.

@@ -16,7 +16,6 @@ use super::{PURPOSE, must_go_on};
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::{Caller, Guest, Principal};
 use crate::access::role::Relation;
-use crate::accounts;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -25,8 +24,8 @@ use crate::meetings::model as meetings;
 use crate::meetings::participants::model::{DisplayName, ParticipantViewer, SeenParticipant};
 use crate::meetings::state::Meetings;
 use crate::meetings::{MeetingSnapshot, participant_of};
-use crate::projects;
 use crate::projects::people::model::masked;
+use crate::{accounts, projects};
 
 /// Lifetime of a guest token.
 const GUEST: Duration = Duration::from_secs(12 * 3600);

@@ -17,16 +17,15 @@ use super::sending::Sender;
 use super::{PURPOSE, must_go_on};
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
-use crate::accounts;
 use crate::db::Conn;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, FieldError};
 use crate::http::reason::Reason;
 use crate::meetings::state::Meetings;
 use crate::meetings::{MeetingSnapshot, store as meetings};
-use crate::projects;
 use crate::projects::people::operations as people;
 use crate::quotas::model::CountedKind;
+use crate::{accounts, projects};
 
 /// The invitees of one request, and what their invitations have in common.
 #[derive(Debug)]

@@ -13,7 +13,6 @@ use super::super::{calendar, calendar_updates, delivery, emails, store};
 use super::{PURPOSE, must_go_on};
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
-use crate::accounts;
 use crate::accounts::model::Account;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
@@ -23,9 +22,9 @@ use crate::meetings::commands::ask;
 use crate::meetings::model::join_url;
 use crate::meetings::state::Meetings;
 use crate::meetings::{MeetingSnapshot, store as meetings};
-use crate::projects;
 use crate::projects::model::Project;
 use crate::projects::people::operations as people;
+use crate::{accounts, projects};
 
 /// What the invitation e-mails of one request have in common.
 pub struct Sender<'a> {

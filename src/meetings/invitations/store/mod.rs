@@ -3,7 +3,6 @@
 pub mod deletion;
 pub mod outdated;
 
-use super::model::InviteeType;
 use actors::ids::{self, Id, User};
 use actors::meeting::{Meeting, MeetingRole};
 use actors::time::Time;
@@ -14,7 +13,7 @@ use diesel::{
 };
 
 use super::bodies::Filter;
-use super::model::{Delivery, Invitation, InvitationStatus, MAX_VALIDITY, State};
+use super::model::{Delivery, Invitation, InvitationStatus, InviteeType, MAX_VALIDITY, State};
 use crate::db::schema::{former_invitation_tokens, meeting_invitations, meetings};
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, contains, is_found, is_wanted, many, page_of};

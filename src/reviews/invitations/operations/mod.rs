@@ -22,7 +22,6 @@ use super::model::{
 use super::store;
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
-use crate::accounts;
 use crate::analysis::dashboard::operations as dashboards;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
@@ -31,10 +30,10 @@ use crate::http::error::{ApiError, FieldError};
 use crate::http::list::Listing;
 use crate::http::reason::Reason;
 use crate::meetings::invitations::model::{MAX_VALIDITY, Message};
-use crate::projects;
 use crate::projects::people::operations as people;
 use crate::quotas::model::CountedKind;
 use crate::reviews::state::Reviews;
+use crate::{accounts, projects};
 
 /// Separates the tokens of links from other tokens.
 const PURPOSE: &str = "review invitation";

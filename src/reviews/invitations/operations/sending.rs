@@ -5,25 +5,23 @@ use actors::language::Language;
 use actors::live::RequestId;
 use actors::time::Time;
 
-use super::super::emails;
 use super::super::model::{
     ProjectReviewInvitation, ProjectReviewInvitationStatus, ReviewInvitation, SENDINGS, State, USUAL,
 };
-use super::super::store;
+use super::super::{emails, store};
 use super::PURPOSE;
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
-use crate::accounts;
 use crate::accounts::model::Account;
 use crate::db::Conn;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::jobs::mail::QueuedEmail;
 use crate::meetings::invitations::model::PAUSE;
-use crate::projects;
 use crate::projects::model::Project;
 use crate::projects::people::operations as people;
 use crate::reviews::state::Reviews;
+use crate::{accounts, projects};
 
 /// What the invitation e-mails of one request have in common.
 pub struct ReviewMails<'a> {

@@ -3,10 +3,10 @@
 use actors::ids::{self, Id};
 use actors::meeting::{Meeting, TranscriptStatus};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
-use pipeline::result::ItemKind;
 
 use crate::db::schema::{document_texts, documents, items, meetings, recordings, transcript_segments, transcripts};
 use crate::db::{Conn, DbError, RunQueryDsl, bytes_of, octet_length};
+use crate::projects::item_kind::ItemKind;
 use crate::reviews::search::passages::SpokenSegment;
 
 pub struct StoredItem {
