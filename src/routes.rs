@@ -245,6 +245,14 @@ pub fn public() -> Vec<Operation> {
                 analysis::proposals::routes::dismiss => 200 [404, 409]
                 "Dismiss a proposal" message "Proposal dismissed.";
         }
+        "Run Findings" in analysis {
+            GET "/api/projects/{projectId}/ai/runs/{runId}/findings" "getRunFindings"
+                analysis::findings::routes::findings => 200 [404, 409]
+                "Get what an AI analysis run found" message "Findings of the AI analysis run retrieved.";
+            POST "/api/projects/{projectId}/ai/runs/{runId}/undo" "undoAiAnalysisRun"
+                analysis::findings::routes::undo => 200 [404, 409]
+                "Undo an AI analysis run" message "AI analysis run undone.";
+        }
         "AI Results Dashboard" in analysis {
             GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard"
                 analysis::dashboard::routes::dashboard => 200 [304, 404, 409]

@@ -45,6 +45,12 @@ impl From<UserRow> for Account {
     }
 }
 
+/// Whether anybody has an account.
+pub async fn is_any(conn: &mut Conn) -> Result<bool, DbError> {
+    let first: Option<Id<User>> = users::table.select(users::id).first(conn).await.optional()?;
+    Ok(first.is_some())
+}
+
 /// Returns the account of an address, unless it was deleted.
 pub async fn account_of(conn: &mut Conn, email: &str) -> Result<Option<Account>, DbError> {
     let standing = users::table.filter(users::email.eq(email)).filter(users::deleted_at.is_null());

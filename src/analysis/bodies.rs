@@ -7,16 +7,28 @@ use actors::run::{AiRunStatus, AnalysisType};
 use utoipa::ToSchema;
 
 use super::model::EngineName;
+use crate::http::enumeration::wire_enum;
 use crate::http::input::{Body, Query};
 
-/// What to analyse, and how. Without a body: all READY documents of the project.
+wire_enum! {
+    /// Which of a project's documents a run reads that names none.
+    pub enum DocumentScope {
+        /// Those that no run has read for the same kinds of results; all, if there are none.
+        Unread,
+        All,
+    }
+}
+
+/// What to analyse, and how. Without a body: the READY documents of the project that no run has read.
 #[derive(ToSchema, Body)]
 #[schema(rename_all = "camelCase")]
 #[body(optional)]
 pub struct StartAiAnalysisRun {
-    /// Omit it to analyse all READY documents; with `meetingId`, to analyse the meeting alone.
+    /// Omit it to analyse what `documentScope` says; with `meetingId`, to analyse the meeting alone.
     #[schema(max_items = 100)]
     pub document_ids: Option<Vec<Id<Document>>>,
+    /// Which READY documents a run reads that names none. Of more than 100 it reads the 100 oldest. Default: UNREAD.
+    pub document_scope: Option<DocumentScope>,
     /// The meeting whose transcribed recordings are analysed.
     pub meeting_id: Option<Id<Meeting>>,
     /// What is produced. Default: FULL.

@@ -9,6 +9,7 @@ use actors::run::{Event, Run};
 use actors::time::Time;
 use async_trait::async_trait;
 
+use super::findings::operations::announce_changed;
 use super::findings::store as findings;
 use super::model::AiAnalysisRun;
 use super::proposals::forgetting;
@@ -18,6 +19,7 @@ use crate::db::events::ChosenOffsets;
 use crate::db::journal::{self, DbJournal, NotSaved, Tables};
 use crate::db::{AtOnce, Conn, DbError, events};
 use crate::meetings::transcripts::grounding;
+use crate::projects;
 
 /// Inserts a newly queued run and its first events. Returns `None` if the run exists already, or another run over the
 /// same input is unfinished.
@@ -81,7 +83,14 @@ impl Tables for RunTables {
     }
 
     async fn announce(conn: &mut Conn, batch: &Batch<Run>, own: &[EventRecord]) -> Result<Vec<EventRecord>, NotSaved> {
-        Ok(repeat(conn, batch.before.project_id, own).await?)
+        let (run_id, project_id) = (batch.before.id, batch.before.project_id);
+        let mut records = repeat(conn, project_id, own).await?;
+        for Decided { change, request, at } in &batch.changes {
+            if !change.events.is_empty() && store::SUCCESSFUL.contains(&change.next.status()) {
+                records.extend(announce_changed(conn, project_id, run_id, *at, request).await?);
+            }
+        }
+        Ok(records)
     }
 }
 
@@ -107,16 +116,21 @@ async fn repeat(
 async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Result<bool, DbError> {
     let is_successful = store::SUCCESSFUL.contains(&run.status());
     if is_successful {
+        // Whoever changes items locks the project: none is changed between the look at them and the writing.
+        projects::store::find_to_change(conn, run.project_id).await?;
         // Before the items: whoever accepts a proposal locks them in this order too.
-        proposals::publish(conn, run.project_id, run.id).await?;
+        proposals::publish(conn, run.id).await?;
     }
-    if is_successful && !findings::publish(conn, run).await? {
+    if is_successful && !findings::publish(conn, run, now).await? {
         return Err(DbError::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
     }
     if let Some(meeting_id) = run.meeting_id.filter(|_| is_successful) {
         grounding::enqueue_of_meeting(conn, meeting_id, now, request).await?;
     }
     findings::forget_draft(conn, run.id).await?;
+    if !is_successful {
+        findings::forget_findings(conn, run.id).await?;
+    }
     store::delete_node_outputs(conn, run.id).await?;
     let is_enqueued = !is_successful && forgetting::enqueue(conn, run, now, request).await?;
     Ok(is_enqueued || run.meeting_id.is_some_and(|_| is_successful))

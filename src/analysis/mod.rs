@@ -5,10 +5,10 @@
 //!              |                   |
 //!              `---- the run's actor: progress, outcome, cancel, retry ----> events
 //! ```
-//! A run is an actor (`actors::run`); the runner executes unfinished runs and reports their progress to the actor. The
-//! results of a run are stored unchanged (`run_results`); requirements and user stories also become items of the
-//! project, under codes that never change, or proposals about those that people have reviewed. All are published in the
-//! transaction that completes the run: a run that ends in any other way leaves nothing behind.
+//! A run is an actor (`actors::run`); the runner executes unfinished runs and reports their progress to the actor. What it
+//! found is reconciled with the items of the project ([`findings`]): together they are the specification, under codes that
+//! never change. What each run found stays beside it (`run_results`). All is published in the transaction that completes the
+//! run: a run that ends in any other way leaves nothing behind.
 
 mod attempt;
 pub mod audience;

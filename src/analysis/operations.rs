@@ -1,5 +1,6 @@
 //! Operations on AI analysis runs, one function each.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use actors::ids::{self, Document, Id, User};
@@ -9,7 +10,7 @@ use actors::meeting::Meeting;
 use actors::run::{self, AiRunStatus, AnalysisType, Command, Refusal, RunDraft};
 use sha2::{Digest, Sha256};
 
-use super::bodies::{Filter, StartAiAnalysisRun};
+use super::bodies::{DocumentScope, Filter, StartAiAnalysisRun};
 use super::model::{AiAnalysisRun, EngineName};
 use super::{RunSnapshot, journal, run_loop, store};
 use crate::access::principal::Caller;
@@ -24,14 +25,14 @@ use crate::http::reason::Reason;
 use crate::meetings::transcripts;
 use crate::meetings::transcripts::sources::{RecordingSource, SourceTranscript};
 use crate::projects::documents;
-use crate::projects::documents::model::DocumentStatus;
+use crate::projects::documents::model::{Document as StoredDocument, DocumentStatus};
 use crate::projects::model::Project;
 use crate::quotas::model::CountedKind;
 
 /// `Retry-After` of a caller who has reached the limit of unfinished runs.
 const UNTIL_ENDED: Duration = Duration::from_secs(10);
 
-/// Queues a run over the given documents, or over all READY documents. If a run over the same input is unfinished,
+/// Queues a run over the given documents, or over the READY documents that no run has read. If a run over the same input is unfinished,
 /// returns that run.
 ///
 /// A document that could not be read is accepted when it is named explicitly: the run then ends as PARTIAL with a
@@ -78,7 +79,7 @@ pub async fn start(
                 };
                 let sources = match body.meeting_id {
                     Some(_) if is_alone => Vec::new(),
-                    _ => sources(conn, project_id, &body, most).await?,
+                    _ => sources(conn, project_id, &body, analysis_type, most).await?,
                 };
                 let input_hash = input_hash(analysis_type, language, engine, &sources, &spoken);
                 if let Some(run) = store::unfinished(conn, project_id, &input_hash).await? {
@@ -174,11 +175,22 @@ async fn sources(
     conn: &mut crate::db::Conn,
     project_id: Id<ids::Project>,
     body: &StartAiAnalysisRun,
+    analysis_type: AnalysisType,
     most: usize,
 ) -> Result<Vec<(Id<Document>, String)>, ApiError> {
     let of_project = documents::store::of_project(conn, project_id).await?;
     let chosen: Vec<_> = match &body.document_ids {
-        None => of_project.into_iter().filter(|document| document.status == DocumentStatus::Ready).collect(),
+        None => {
+            let ready = of_project.into_iter().filter(|document| document.status == DocumentStatus::Ready);
+            let mut chosen = ready.collect();
+            if body.document_scope != Some(DocumentScope::All) {
+                let read = store::documents_read(conn, project_id, analysis_type).await?;
+                chosen = unread(chosen, &read);
+            }
+            // The next run reads the others.
+            chosen.truncate(most);
+            chosen
+        }
         Some(ids) => {
             let chosen: Vec<_> = of_project.into_iter().filter(|document| ids.contains(&document.id)).collect();
             if chosen.len() != ids.len() {
@@ -207,6 +219,12 @@ async fn sources(
     let mut chosen: Vec<_> = chosen.into_iter().map(|document| (document.id, document.sha256)).collect();
     chosen.sort();
     Ok(chosen)
+}
+
+/// Leaves those that were not read; all, if all were.
+fn unread(documents: Vec<StoredDocument>, read: &HashSet<Id<Document>>) -> Vec<StoredDocument> {
+    let (read, unread): (Vec<_>, Vec<_>) = documents.into_iter().partition(|document| read.contains(&document.id));
+    if unread.is_empty() { read } else { unread }
 }
 
 fn input_hash(

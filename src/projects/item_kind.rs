@@ -1,13 +1,17 @@
-//! The kinds of items of a project that have codes: a project counts them, and the areas above work on them.
+//! The kinds of items of a project: each has codes of its own, and the areas above work on all of them.
 
 use crate::http::enumeration::wire_enum;
 
 wire_enum! {
-    /// The kind of item that a proposal is about.
+    /// The kind of an item.
     #[schema(as = ProposalTarget)]
     pub enum ItemKind {
         Requirement,
         UserStory,
+        Risk,
+        OpenQuestion,
+        ActionItem,
+        Decision,
     }
 }
 
@@ -15,9 +19,14 @@ impl ItemKind {
     /// Returns the code of the item of this kind with this number.
     #[must_use]
     pub fn code(self, number: i64) -> String {
-        match self {
-            Self::Requirement => format!("REQ-{number:03}"),
-            Self::UserStory => format!("US-{number:03}"),
-        }
+        let prefix = match self {
+            Self::Requirement => "REQ",
+            Self::UserStory => "US",
+            Self::Risk => "RISK",
+            Self::OpenQuestion => "Q",
+            Self::ActionItem => "ACT",
+            Self::Decision => "DEC",
+        };
+        format!("{prefix}-{number:03}")
     }
 }

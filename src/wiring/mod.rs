@@ -22,12 +22,13 @@ pub use self::analysers::analyser_with_model;
 use self::listen::BoundServer;
 pub use self::pipeline_service::serve_pipeline;
 use self::states::{Foundation, States};
+use crate::analysis::findings::adoption;
 use crate::backup::{BackupPlaces, BackupStore, marker};
 use crate::clients::files::{Collection, STORES, StorePlace};
 use crate::config::Config;
 use crate::db::{Db, DbSettings, InstanceLease};
 use crate::tasks::Tasks;
-use crate::{log, routes};
+use crate::{accounts, log, routes};
 
 /// How long background work may take to finish after requests have ended.
 const BACKGROUND_END: Duration = Duration::from_secs(3);
@@ -41,11 +42,30 @@ const BACKGROUND_BLOCKING_THREADS: usize = 16;
 pub async fn serve(config: Config) -> Result<(), String> {
     let built = build(config).await?;
     let (public, internal) = (listen::public(&built)?, listen::internal(&built)?);
+    print_first_steps(&built.states).await?;
     log::print(&format!("Colloquy listens on http://{}", public.address));
     log::print(&format!("Internal: http://{}", internal.address));
     log::print(&format!("Documentation: http://{}/docs", public.address));
     built.states.probes.readiness.set(true);
     run(built, public, internal).await
+}
+
+/// Says how to begin where nobody has an account yet, and where letters go without a mail server.
+async fn print_first_steps(states: &States) -> Result<(), String> {
+    let core = &states.core;
+    if core.config.mail.host.is_empty() {
+        let outbox = core.config.server.data.join("outbox");
+        let letters = "letters, such as codes and invitations, are files in";
+        log::print(&format!("No mail server is set up: {letters} {}", outbox.display()));
+    }
+    let has_accounts = core.db.read(|conn| Box::pin(accounts::store::is_any(conn))).await;
+    if !has_accounts.map_err(|failed| failed.to_string())? {
+        let admin = format!("colloquy admin --data {}", core.config.server.data.display());
+        log::print("Nobody has an account yet. For the first one, and a link that signs in:");
+        log::print(&format!("  {admin} create-user --email ADDRESS --name NAME --operator"));
+        log::print(&format!("  {admin} login-link --email ADDRESS"));
+    }
+    Ok(())
 }
 
 /// Everything but the listeners.
@@ -110,6 +130,7 @@ async fn build(config: Config) -> Result<Built, String> {
     let states = states::make(ground).await?;
     states.check_mounted(&routes::public())?;
     states.check_mounted(&routes::internal())?;
+    adoption::adopt_all(&states.analysis).await.map_err(|error| error.to_string())?;
     background::begin(&states, &data)?;
     Ok(Built { states, lease, arbiters, background, sockets })
 }

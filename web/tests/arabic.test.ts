@@ -30,11 +30,11 @@ afterEach(async () => {
 
 const fault = (field: string): Fault => ({ code: 'ValidationError', field, reason: 'InvalidValue', message: 'The value is invalid.' });
 const page = (items: object[]) => ({ items, nextCursor: null, totalCount: items.length });
-/** Answers by the end of the path. */
+/** Answers by the end of the path, with the method before it where it matters; the first that fits. */
 function serve(answers: Record<string, unknown>): void {
   vi.stubGlobal('fetch', (request: Request) => {
     const { pathname } = new URL(request.url);
-    const data = Object.entries(answers).find(([end]) => pathname.endsWith(end))?.[1];
+    const data = Object.entries(answers).find(([end]) => `${request.method} ${pathname}`.endsWith(end) || (end.startsWith('GET /') && request.method === 'GET' && pathname.endsWith(end.slice(4))))?.[1];
     if (request.method === 'POST') return Promise.resolve(Response.json({ isSuccess: false, data: null, errors: [data] }, { status: 422 }));
     return Promise.resolve(Response.json({ isSuccess: true, data, errors: [] }));
   });
@@ -52,7 +52,7 @@ test('which of the invited people is at fault, and why', async () => {
 });
 
 test('why documents can not be analysed', async () => {
-  serve({ '/documents': page([{ id: 'd', fileName: 'notes.txt', status: 'READY' }]), '/meetings': page([]), '/runs': fault('documentIds') });
+  serve({ '/documents': page([{ id: 'd', fileName: 'notes.txt', status: 'READY' }]), '/meetings': page([]), 'GET /runs': page([]), '/runs': fault('documentIds') });
   render(NewRun, { open: true, project: { path: { projectId: 'p' }, on: () => () => undefined } as unknown as Project, onstarted: () => undefined });
   await screen.findByText('notes.txt');
   await press(arabic['run.startNow']);

@@ -22,7 +22,13 @@ const story = (of: Partial<UserStory> = {}): Reviewed => itemOf({
     trackerIssue: null, runId: 'run', createdAt: '2026-11-01T00:00:00Z', updatedAt: '2026-11-02T00:00:00Z', original: null, deferredUntil: null, ...of,
   },
 });
-const decision: Item = itemOf({ kind: 'DECISION', of: { id: 'd1', code: 'DEC-001', text: 'We print on both sides.', sources: [] } });
+const decision: Item = itemOf({
+  kind: 'DECISION',
+  of: {
+    id: 'd1', code: 'DEC-001', text: 'We print on both sides.', sources: [], workflowStatus: 'NEEDS_REVIEW', version: 1,
+    revisionSource: 'AI_GENERATED', suspect: false, runId: 'r', createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', deferredUntil: null,
+  },
+});
 
 const codes = (items: readonly Item[], filters: Partial<Filters>): string[] => listed(items, { ...NONE, ...filters }, TODAY).map(({ code }) => code);
 

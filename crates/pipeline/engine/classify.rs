@@ -15,7 +15,7 @@ use super::super::result::{
     RequirementType, RiskDraft, Severity,
 };
 use super::corpus::Corpus;
-use super::fingerprint::Fingerprint;
+use super::fingerprint::{Fingerprint, RecordedKind, recorded_key};
 use super::heads::{TrainedHeads, of_requirement};
 use super::index::BlockContext;
 use super::lexicon::pattern;
@@ -118,7 +118,7 @@ fn add(
             });
         }
         FindingKind::Risk => items.risks.push(RiskDraft {
-            key: fingerprint.key("risk"),
+            key: recorded_key(RecordedKind::Risk, &finding.statement),
             title: wording::title(&statement),
             severity: risk::severity(&sentence.lower),
             likelihood: risk::chance(&sentence.lower).unwrap_or(Severity::Medium),
@@ -127,21 +127,22 @@ fn add(
             sources,
         }),
         FindingKind::OpenQuestion => items.open_questions.push(OpenQuestionDraft {
-            key: fingerprint.key("question"),
+            key: recorded_key(RecordedKind::OpenQuestion, &finding.statement),
             question: statement,
             why: question::why(sentence).to_owned(),
             raised_by: corpus.speaker(finding.sentence).map(str::to_owned),
             sources,
         }),
         FindingKind::ActionItem => items.action_items.push(ActionItemDraft {
-            key: fingerprint.key("action"),
+            key: recorded_key(RecordedKind::ActionItem, &finding.statement),
             assignee: assignee::of(corpus, finding.sentence),
             due_date: due_date(corpus, finding.sentence).map(|date| date.to_string()),
             text: statement,
             sources,
         }),
         FindingKind::Decision => {
-            items.decisions.push(DecisionDraft { key: fingerprint.key("decision"), text: statement, sources });
+            let key = recorded_key(RecordedKind::Decision, &finding.statement);
+            items.decisions.push(DecisionDraft { key, text: statement, sources });
         }
     }
 }

@@ -109,6 +109,27 @@ const STOP_WORDS: [&str; 44] = [
     "there", "than", "then", "their", "our", "any", "also", "into", "within", "each",
 ];
 
+/// Returns the key of a risk, a question, an action or a decision with these words: that of a finding.
+#[must_use]
+pub fn recorded_key(kind: RecordedKind, words: &str) -> String {
+    let name = match kind {
+        RecordedKind::Risk => "risk",
+        RecordedKind::OpenQuestion => "question",
+        RecordedKind::ActionItem => "action",
+        RecordedKind::Decision => "decision",
+    };
+    Fingerprint::of(words).key(name)
+}
+
+/// The kinds of findings beside requirements and stories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordedKind {
+    Risk,
+    OpenQuestion,
+    ActionItem,
+    Decision,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

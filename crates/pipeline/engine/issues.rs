@@ -93,7 +93,7 @@ pub fn check(
         user_stories.push(checked_story(story, &by_key));
     }
     let quality = Quality {
-        score: score(clean, requirements.len(), pairs),
+        score: quality_score(clean, requirements.len(), pairs),
         issues: counts.into_iter().map(|(code, count)| IssueCount { code, count }).collect(),
         conflicts: u32::try_from(pairs).unwrap_or(u32::MAX),
         ..Quality::default()
@@ -209,7 +209,9 @@ pub fn story_quality(
     (two_decimals((1.0 - lost).max(0.0)), issues)
 }
 
-fn score(clean: usize, all: usize, conflicts: usize) -> f64 {
+/// Returns the share of requirements without an issue, reduced by conflicts: 0–1, two decimals.
+#[must_use]
+pub fn quality_score(clean: usize, all: usize, conflicts: usize) -> f64 {
     let count = |length: usize| f64::from(u32::try_from(length).unwrap_or(u32::MAX));
     if all == 0 {
         0.0

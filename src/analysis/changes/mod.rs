@@ -194,7 +194,7 @@ impl ItemChanges {
 ///
 /// # Errors
 /// Only database errors.
-async fn item_changed(
+pub async fn item_changed(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     kind: ItemKind,

@@ -9,7 +9,7 @@ use crate::http::input::Query;
 /// Which run's dashboard, and which of its items.
 #[derive(Query)]
 pub struct DashboardQuery {
-    /// A run; without it, the newest one that is COMPLETED or PARTIAL.
+    /// A run, for what it found; without it, the specification as it stands.
     pub run_id: Option<Id<Run>>,
     #[query(flatten)]
     pub filter: DashboardFilter,

@@ -5,29 +5,10 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use super::filter::DashboardFilter;
-use super::model::ResultsDashboard;
 use crate::analysis::items::model::{
     ActionItem, Decision, OpenQuestion, Requirement, Risk, SourceReference, UserStory,
 };
-
-impl DashboardFilter {
-    /// Removes what is not wanted from a dashboard, and counts the rest.
-    pub fn apply(&self, dashboard: &mut ResultsDashboard) {
-        let mut sieve = Sieve::new(self);
-        dashboard.requirements.retain(|one| sieve.keeps_requirement(one));
-        dashboard.user_stories.retain(|one| sieve.keeps_story(one));
-        dashboard.risks.retain(|one| sieve.keeps_risk(one));
-        dashboard.open_questions.retain(|one| sieve.keeps_question(one));
-        dashboard.action_items.retain(|one| sieve.keeps_action_item(one));
-        dashboard.decisions.retain(|one| sieve.keeps_decision(one));
-        dashboard.count_items();
-        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        dashboard.metrics.risks = count(dashboard.risks.len());
-        dashboard.metrics.open_questions = count(dashboard.open_questions.len());
-        dashboard.metrics.action_items = count(dashboard.action_items.len());
-        dashboard.metrics.decisions = count(dashboard.decisions.len());
-    }
-}
+use crate::analysis::items::project_item::ProjectItem;
 
 /// Decides item by item what a filter keeps: of requirements first, as stories are kept with one that they cover.
 pub struct Sieve<'a> {
@@ -42,7 +23,19 @@ impl<'a> Sieve<'a> {
         Self { filter, wanted: Wanted::of(filter), covered: HashSet::new() }
     }
 
-    pub fn keeps_requirement(&mut self, one: &Requirement) -> bool {
+    /// Whether an item is wanted. Requirements come first.
+    pub fn keeps(&mut self, item: &ProjectItem) -> bool {
+        match item {
+            ProjectItem::Requirement(one) => self.keeps_requirement(one),
+            ProjectItem::UserStory(one) => self.keeps_story(one),
+            ProjectItem::Risk(one) => self.keeps_risk(one),
+            ProjectItem::OpenQuestion(one) => self.keeps_question(one),
+            ProjectItem::ActionItem(one) => self.keeps_action_item(one),
+            ProjectItem::Decision(one) => self.keeps_decision(one),
+        }
+    }
+
+    fn keeps_requirement(&mut self, one: &Requirement) -> bool {
         let filter = self.filter;
         let is_kept = filter.kind.is_none_or(|kind| kind == one.kind)
             && filter.priority.is_none_or(|priority| priority == one.priority)
@@ -54,7 +47,7 @@ impl<'a> Sieve<'a> {
         is_kept
     }
 
-    pub fn keeps_story(&self, one: &UserStory) -> bool {
+    fn keeps_story(&self, one: &UserStory) -> bool {
         let filter = self.filter;
         let mut texts = vec![one.code.as_str(), &one.title, &one.description];
         texts.extend(one.acceptance_criteria.iter().map(|criterion| criterion.text.as_str()));

@@ -1,10 +1,13 @@
-//! The dashboard: the results of a run on one page.
+//! The dashboard: the specification, or what one run found, on one page.
 
 pub mod bodies;
-pub mod current;
 pub mod filter;
 mod filtering;
 pub mod model;
 pub mod operations;
 pub mod routes;
+mod shares;
+mod specification;
 mod store;
+mod summary;
+pub mod unparsed;

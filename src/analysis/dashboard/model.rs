@@ -11,18 +11,21 @@ use utoipa::ToSchema;
 
 use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::items::model::{ActionItem, Decision, OpenQuestion, Requirement, Risk, UserStory, WorkflowStatus};
+use crate::analysis::items::project_item::ProjectItem;
+use crate::projects::item_kind::ItemKind;
 
-/// The results of a run.
+/// The specification of a project as it stands, or what one run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultsDashboard {
     pub project_id: Id<ids::Project>,
-    /// Null while no run of the project has a result; all lists are empty then.
+    /// The run; of the specification, the newest run that has a result. Null while no run of the project has one.
     #[schema(required)]
     pub run_id: Option<Id<Run>>,
-    /// When the run ended whose results these are; without a run, the time of the response.
+    /// When that run ended; without a run, the time of the response.
     pub generated_at: Time,
-    /// The run's summary of the sources.
+    /// Of the specification: what matters most, what was decided and what is open, in sentences of items with their codes. Of a
+    /// run: its sources in short.
     pub summary: Summary,
     pub requirements: Vec<Requirement>,
     pub user_stories: Vec<UserStory>,
@@ -33,7 +36,7 @@ pub struct ResultsDashboard {
     pub quality: Quality,
     /// The exports of these results that can be downloaded.
     pub artifacts: Vec<Artifact>,
-    /// The exports of this run that are kept, newest first.
+    /// The exports of the specification, or of this run, that are kept, newest first.
     pub exports: Vec<DashboardExport>,
     pub decisions: Vec<Decision>,
 }
@@ -72,52 +75,100 @@ impl ResultsDashboard {
         }
     }
 
-    /// Counts the requirements and stories again, after some were left out or stand as people left them.
+    /// Adds an item to those of its kind.
+    pub fn push(&mut self, item: ProjectItem) {
+        match item {
+            ProjectItem::Requirement(one) => self.requirements.push(one),
+            ProjectItem::UserStory(one) => self.user_stories.push(one),
+            ProjectItem::Risk(one) => self.risks.push(one),
+            ProjectItem::OpenQuestion(one) => self.open_questions.push(one),
+            ProjectItem::ActionItem(one) => self.action_items.push(one),
+            ProjectItem::Decision(one) => self.decisions.push(one),
+        }
+    }
+
+    /// Leaves out what people have rejected.
+    #[must_use]
+    pub fn without_rejected(mut self) -> Self {
+        macro_rules! leave_out {
+            ($($list:ident),*) => {
+                $(self.$list.retain(|one| one.workflow_status != WorkflowStatus::Rejected);)*
+            };
+        }
+        leave_out!(requirements, user_stories, risks, open_questions, action_items, decisions);
+        self.count_items();
+        self
+    }
+
+    /// Counts the items again, after some were added or left out.
     pub fn count_items(&mut self) {
         let requirement = |one: &Requirement| CountedItem {
+            item: ItemKind::Requirement,
             kind: Some(one.kind),
-            priority: one.priority,
+            priority: Some(one.priority),
             workflow_status: one.workflow_status,
             criteria: 0,
         };
         let story = |one: &UserStory| CountedItem {
+            item: ItemKind::UserStory,
             kind: None,
-            priority: one.priority,
+            priority: Some(one.priority),
             workflow_status: one.workflow_status,
             criteria: one.acceptance_criteria.len(),
         };
-        let counted = self.requirements.iter().map(requirement).chain(self.user_stories.iter().map(story));
+        let other = |item: ItemKind, workflow_status: WorkflowStatus| CountedItem {
+            item,
+            kind: None,
+            priority: None,
+            workflow_status,
+            criteria: 0,
+        };
+        let counted = self
+            .requirements
+            .iter()
+            .map(requirement)
+            .chain(self.user_stories.iter().map(story))
+            .chain(self.risks.iter().map(|one| other(ItemKind::Risk, one.workflow_status)))
+            .chain(self.open_questions.iter().map(|one| other(ItemKind::OpenQuestion, one.workflow_status)))
+            .chain(self.action_items.iter().map(|one| other(ItemKind::ActionItem, one.workflow_status)))
+            .chain(self.decisions.iter().map(|one| other(ItemKind::Decision, one.workflow_status)));
         count(&mut self.metrics, counted);
     }
 }
 
-/// What the metrics count of a requirement or a story.
+/// What the metrics count of an item.
 pub struct CountedItem {
-    /// `None` for a story.
+    pub item: ItemKind,
+    /// Of a requirement.
     pub kind: Option<RequirementType>,
-    pub priority: Priority,
+    /// Of a requirement or a story.
+    pub priority: Option<Priority>,
     pub workflow_status: WorkflowStatus,
     /// How many acceptance criteria it has.
     pub criteria: usize,
 }
 
-/// Replaces the counts of requirements and stories.
+/// Replaces the counts of items. The statuses are those of requirements and stories, which people review one by one.
 pub fn count(metrics: &mut Metrics, items: impl Iterator<Item = CountedItem>) {
-    let (mut requirements, mut stories, mut criteria) = (0, 0, 0);
+    let (mut criteria, mut counts) = (0, BTreeMap::<ItemKind, u32>::new());
     (metrics.by_type, metrics.by_priority) = (BTreeMap::new(), BTreeMap::new());
     metrics.by_status = BTreeMap::from([(WorkflowStatus::NeedsReview.to_string(), 0)]);
-    for item in items {
-        *metrics.by_status.entry(item.workflow_status.to_string()).or_default() += 1;
-        criteria += item.criteria;
-        match item.kind {
-            Some(kind) => {
-                requirements += 1;
-                *metrics.by_type.entry(kind).or_default() += 1;
-                *metrics.by_priority.entry(item.priority).or_default() += 1;
-            }
-            None => stories += 1,
+    for CountedItem { item, kind, priority, workflow_status, criteria: own } in items {
+        *counts.entry(item).or_default() += 1;
+        criteria += own;
+        if let Some(kind) = kind {
+            *metrics.by_type.entry(kind).or_default() += 1;
+        }
+        if let (Some(priority), ItemKind::Requirement) = (priority, item) {
+            *metrics.by_priority.entry(priority).or_default() += 1;
+        }
+        if matches!(item, ItemKind::Requirement | ItemKind::UserStory) {
+            *metrics.by_status.entry(workflow_status.to_string()).or_default() += 1;
         }
     }
-    (metrics.requirements, metrics.user_stories) = (requirements, stories);
+    let of = |kind: ItemKind| counts.get(&kind).copied().unwrap_or_default();
+    (metrics.requirements, metrics.user_stories) = (of(ItemKind::Requirement), of(ItemKind::UserStory));
+    (metrics.risks, metrics.open_questions) = (of(ItemKind::Risk), of(ItemKind::OpenQuestion));
+    (metrics.action_items, metrics.decisions) = (of(ItemKind::ActionItem), of(ItemKind::Decision));
     metrics.acceptance_criteria = u32::try_from(criteria).unwrap_or(u32::MAX);
 }

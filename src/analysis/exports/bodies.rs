@@ -10,7 +10,7 @@ use crate::http::input::Body;
 #[schema(rename_all = "camelCase")]
 pub struct ExportDashboard {
     pub format: DashboardFormat,
-    /// Without them, everything of the newest run that is COMPLETED or PARTIAL.
+    /// Without them, the whole specification.
     #[body(object)]
     pub filters: Option<ExportFilter>,
 }

@@ -16,9 +16,8 @@ use tokio::task::spawn_blocking;
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat};
 use super::specification::specification;
 use super::store::{self, KEPT, StoredExport};
-use crate::analysis::dashboard::current::Unparsed;
-use crate::analysis::dashboard::model::ResultsDashboard;
-use crate::analysis::dashboard::operations::{self as dashboards, StoredDashboard};
+use crate::analysis::dashboard::operations as dashboards;
+use crate::analysis::dashboard::unparsed::Unparsed;
 use crate::analysis::large_reads::memory::ReservedMemory;
 use crate::analysis::state::Analysis;
 use crate::clients::files::StoredFile;
@@ -203,23 +202,14 @@ impl MakeExportHandler {
         let project = self.state.db.read(move |conn| Box::pin(projects::store::find(conn, project_id))).await?;
         let Some(project) = project else { return Ok(None) };
         let gone = || Unmade::ForGood("the result of the run is missing".to_owned());
-        let stored = match run_id {
-            Some(_) => Some(dashboards::stored(&self.state, project_id, run_id).await?.ok_or_else(gone)?),
-            None => None,
-        };
-        let bytes = stored.as_ref().map_or(0, StoredDashboard::bytes);
-        let memory = self.state.large_reads.memory.for_parsed_by_job(project_id, bytes).await;
-        let dashboard = match stored {
-            Some(stored) => {
-                let parsed = stored.parse(&self.state, export.filters.items.clone(), &memory).await;
-                parsed.map_err(|unparsed| match unparsed {
-                    Unparsed::TooLarge => Unmade::TooLarge,
-                    Unparsed::Failed(failed) if failed.code.status >= 503 => Unmade::Again(failed.message),
-                    Unparsed::Failed(failed) => Unmade::ForGood(failed.message),
-                })?
-            }
-            None => ResultsDashboard::empty(project.id, self.state.now()),
-        };
+        let stored = dashboards::stored(&self.state, project_id, run_id).await?.ok_or_else(gone)?;
+        let memory = self.state.large_reads.memory.for_parsed_by_job(project_id, stored.bytes()).await;
+        let parsed = stored.parse(&self.state, export.filters.items.clone(), &memory).await;
+        let dashboard = parsed.map_err(|unparsed| match unparsed {
+            Unparsed::TooLarge => Unmade::TooLarge,
+            Unparsed::Failed(failed) if failed.code.status >= 503 => Unmade::Again(failed.message),
+            Unparsed::Failed(failed) => Unmade::ForGood(failed.message),
+        })?;
         let names = self.state.db.read(move |conn| Box::pin(store::source_names(conn, project_id))).await?;
         let held = memory.clone();
         let described = spawn_blocking(move || {

@@ -72,7 +72,7 @@ wire_enum! {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportFilter {
-    /// A run; without it, the newest one that is COMPLETED or PARTIAL.
+    /// A run, for what it found; without it, the specification as it stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub run_id: Option<Id<Run>>,

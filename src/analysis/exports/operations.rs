@@ -58,7 +58,7 @@ pub async fn create(
                 return Ok(export);
             }
             let filters = body.filters.unwrap_or_default();
-            let run_id = dashboards::run_with_result(conn, project_id, filters.run_id).await?;
+            dashboards::run_with_result(conn, project_id, filters.run_id).await?;
             if store::count(conn, project_id, now).await? >= MAX_EXPORTS {
                 let full = format!("A project keeps at most {MAX_EXPORTS} exports, each for 24 hours.");
                 return Err(ApiError::with_message(Code::EXPORT_LIMIT_REACHED, full));
@@ -66,7 +66,7 @@ pub async fn create(
             let export = StoredExport {
                 id,
                 project_id,
-                run_id,
+                run_id: filters.run_id,
                 status: DashboardExportStatus::Preparing,
                 format: body.format,
                 filters,

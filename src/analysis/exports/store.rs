@@ -6,7 +6,11 @@ use std::time::Duration;
 use actors::ids::{self, Id};
 use actors::run::Run;
 use actors::time::Time;
-use diesel::{ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable};
+use diesel::sql_types::Bool;
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, JoinOnDsl, NullableExpressionMethods,
+    OptionalExtension, QueryDsl, Queryable, Selectable,
+};
 use uuid::Uuid;
 
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, ExportFilter};
@@ -45,7 +49,7 @@ struct Row {
 pub struct StoredExport {
     pub id: Id<DashboardExport>,
     pub project_id: Id<ids::Project>,
-    /// The run whose items it shows; `None` if no run of the project had a result.
+    /// The run whose findings it shows; `None` for the specification.
     pub run_id: Option<Id<Run>>,
     pub status: DashboardExportStatus,
     pub format: DashboardFormat,
@@ -148,16 +152,18 @@ pub async fn count(conn: &mut Conn, project_id: Id<ids::Project>, now: Time) -> 
     Ok(kept.count().get_result(conn).await?)
 }
 
-/// The exports of a run that are kept, newest first.
+/// The exports of a run, or of the specification, that are kept, newest first.
 pub async fn of_run(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
-    run_id: Id<Run>,
+    run_id: Option<Id<Run>>,
     now: Time,
 ) -> Result<Vec<DashboardExport>, DbError> {
+    let of_specification = run_id.is_none().into_sql::<Bool>().and(table::run_id.is_null());
+    let of_this = table::run_id.assume_not_null().eq(run_id.unwrap_or_else(|| Id::from_uuid(Uuid::nil())));
     let rows: Vec<Row> = table::table
         .filter(table::project_id.eq(project_id))
-        .filter(table::run_id.eq(run_id))
+        .filter(of_specification.or(of_this))
         .filter(table::expires_at.gt(now))
         .order((table::created_at.desc(), table::id.desc()))
         .limit(MAX_EXPORTS)

@@ -5,24 +5,25 @@ use std::collections::{HashMap, HashSet};
 use std::mem::take;
 use std::time::Duration;
 
-use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
 use futures_util::future::BoxFuture;
-use pipeline::PipelineResult;
+use pipeline::{PipelineResult, SourceKind};
+use strum::VariantArray;
 use uuid::Uuid;
 
-use super::drafted::{DraftedKind, PlannedKind, References, ShownItem, known_items};
-use super::items::{self, FoundItem};
+use super::drafted::{DraftedItem, KindDraft};
+use super::finding::{Findings, FoundItem, is_wanted};
+use super::operations::UNDO_FOR;
+use super::present::{PresentProject, read_scope};
+use super::reconciling::{Fate, KindPlan, ReadScope};
 use super::store;
-use super::store::{DraftItem, ResultsDraft};
+use super::store::undo;
+use super::store::{DraftItem, FindingRow, ResultsDraft};
 use crate::analysis::dashboard::model::ResultsDashboard;
-use crate::analysis::items::project_item::ProjectItem;
+use crate::analysis::items::model::SourceReference;
 use crate::analysis::items::store::{self as stored, Facts, FoundKeys, Item};
-use crate::analysis::proposals::drafting::{self, ReviewedProject};
-use crate::analysis::proposals::model::ProposalKind;
-use crate::analysis::proposals::planning::{self, Fate, FoundText, KindPlan};
-use crate::analysis::proposals::store::drafts::{self as proposals, ProposalDraft};
+use crate::analysis::proposals::store::drafts::{self as proposals, Drafter, ProposalDraft};
 use crate::analysis::state::Analysis;
 use crate::analysis::store as runs;
 use crate::db::sweep::{PAGE, in_pages};
@@ -54,9 +55,8 @@ impl From<DbError> for Undrafted {
     }
 }
 
-/// Writes the results of a run: its requirements and stories with their codes, or what it proposes about those that the project
-/// has; then the result as a whole, with the items as they are in the project. Idempotent: items that the project already has
-/// are matched by their text and keep their id and code, and an earlier draft is replaced.
+/// Writes the results of a run: what it adds to the project, where it confirms what is there, and what it proposes about it; then
+/// the result as a whole. Idempotent: items that the project already has keep their id and code, and an earlier draft is replaced.
 ///
 /// Drafts of one project must be written one after the other, each until its run is complete: otherwise their new items
 /// would get the same numbers.
@@ -64,69 +64,51 @@ impl From<DbError> for Undrafted {
 /// # Errors
 /// See [`Undrafted`].
 pub async fn write(state: &Analysis, run: &Run, mut result: PipelineResult) -> Result<(), Undrafted> {
-    if result.requirements.len() + result.user_stories.len() > MAX_ITEMS {
+    let found = [result.risks.len(), result.open_questions.len(), result.action_items.len(), result.decisions.len()];
+    if result.requirements.len() + result.user_stories.len() + found.iter().sum::<usize>() > MAX_ITEMS {
         return Err(Undrafted::TooMuch);
     }
     let context = DraftContext { state, run, now: state.now() };
     context.clear().await?;
-    let project_id = run.project_id;
-    let is_reviewed = state.db.read(move |conn| Box::pin(stored::is_any_touched(conn, project_id))).await?;
-    let reviewed =
-        is_reviewed.then(|| ReviewedProject { db: &state.db, run, scope: drafting::read_scope(run, &result) });
-    let of_requirements = reviewed.as_ref().filter(|_| run.analysis_type.wants_requirements());
-    let requirements = context.plan(ItemKind::Requirement, &result.requirements, of_requirements).await?;
-    let of_stories = reviewed.as_ref().filter(|_| run.analysis_type.wants_stories());
-    let stories = context.plan(ItemKind::UserStory, &result.user_stories, of_stories).await?;
-
-    let mut references = References::to(&requirements);
-    let made = take(&mut result.requirements).into_iter().map(|found| {
-        let sources = found.source_count();
-        (ProjectItem::Requirement(items::requirement(found, &requirements.known, run, context.now)), sources)
-    });
-    let mut made = requirements.draft(made, &mut references, context.now)?;
-    let told = take(&mut result.user_stories).into_iter().map(|found| {
-        let sources = found.source_count();
-        let story = items::story(found, &stories.known, &requirements.known, run, context.now);
-        (ProjectItem::UserStory(story), sources)
-    });
-    let mut told = stories.draft(told, &mut references, context.now)?;
-    let last_requirement = context.write(&requirements, &mut made).await?;
-    let last_story = context.write(&stories, &mut told).await?;
-    context.write_references(references).await?;
-
-    let requirements = made.shown.into_iter().filter_map(|shown| match shown.item {
-        ProjectItem::Requirement(one) => Some(one),
-        ProjectItem::UserStory(_) => None,
-    });
-    let user_stories = told.shown.into_iter().filter_map(|shown| match shown.item {
-        ProjectItem::UserStory(one) => Some(one),
-        ProjectItem::Requirement(_) => None,
-    });
+    let scope = read_scope(run, &mut result);
+    let heard = recordings_quoted(&mut result);
+    let is_own = |source: &SourceReference| source.recording_id.is_none_or(|id| heard.contains(&id));
+    let mut requirements = HashMap::new();
     let mut dashboard = ResultsDashboard {
-        project_id: run.project_id,
         run_id: Some(run.id),
-        generated_at: context.now,
-        summary: result.summary,
-        requirements: requirements.collect(),
-        user_stories: user_stories.collect(),
-        risks: items::numbered(result.risks, items::risk),
-        open_questions: items::numbered(result.open_questions, items::open_question),
-        action_items: items::numbered(result.action_items, items::action_item),
-        metrics: result.metrics,
-        quality: result.quality,
-        artifacts: Vec::new(),
-        exports: Vec::new(),
-        decisions: items::numbered(result.decisions, items::decision),
+        metrics: result.metrics.clone(),
+        quality: result.quality.clone(),
+        summary: result.summary.clone(),
+        ..ResultsDashboard::empty(run.project_id, context.now)
     };
-    if is_reviewed {
-        dashboard.count_items();
+    for kind in ItemKind::VARIANTS {
+        let found = FoundItem::take(&mut result, *kind);
+        let scope = if is_wanted(run.analysis_type, *kind) { scope.clone() } else { ReadScope::default() };
+        if !found.is_empty() || !scope.sources.is_empty() {
+            for DraftedItem { mut item, .. } in context.reconcile(*kind, found, scope, &mut requirements).await? {
+                // What is said in other meetings is theirs to withdraw.
+                let own = item.sources().iter().filter(|source| is_own(source)).cloned().collect();
+                item.set_sources(own);
+                dashboard.push(item);
+            }
+        }
     }
-    let whole = serde_json::to_string(&dashboard).map_err(|error| Undrafted::Failed(ApiError::internal(error)))?;
+    dashboard.count_items();
+    let text = |part: serde_json::Result<String>| part.map_err(|error| Undrafted::Failed(ApiError::internal(error)));
+    let whole = text(serde_json::to_string(&dashboard))?;
     drop(dashboard);
     if whole.len() > RESULT_BYTES {
         return Err(Undrafted::TooMuch);
     }
-    context.end(whole, last_requirement, last_story).await
+    context
+        .end(whole, text(serde_json::to_string(&result.summary))?, text(serde_json::to_string(&result.metrics))?)
+        .await
+}
+
+/// The recordings that a result quotes.
+fn recordings_quoted(result: &mut PipelineResult) -> HashSet<Uuid> {
+    let heard = result.citations().filter(|citation| citation.kind == SourceKind::Recording);
+    heard.filter_map(|citation| citation.source_id.parse().ok()).collect()
 }
 
 struct DraftContext<'a> {
@@ -139,7 +121,13 @@ impl DraftContext<'_> {
     /// Deletes what an earlier attempt left, and what was superseded long ago.
     async fn clear(&self) -> Result<(), Undrafted> {
         let (id, project_id) = (self.run.id, self.run.project_id);
-        self.write_at_work(move |conn| Box::pin(store::forget_draft(conn, id))).await?;
+        self.write_at_work(move |conn| {
+            Box::pin(async move {
+                store::forget_draft(conn, id).await?;
+                store::forget_findings(conn, id).await
+            })
+        })
+        .await?;
         let (attempt, then, stopping) = (self.run.attempt, self.now - SUPERSEDED_FOR, self.state.tasks.stopping());
         let forgotten = in_pages(&self.state.db, &stopping, move |conn| {
             Box::pin(async move {
@@ -154,55 +142,65 @@ impl DraftContext<'_> {
             Box::pin(proposals::prune_page(conn, project_id, then, PAGE))
         });
         pruned.await.map_err(|error: DbError| Undrafted::from(error))?;
+        let ended = self.now - UNDO_FOR;
+        self.write_at_work(move |conn| Box::pin(undo::forget(conn, project_id, ended))).await?;
         // Whoever stopped in between has not deleted everything.
         if stopping.is_cancelled() { Err(Undrafted::Unwanted) } else { Ok(()) }
     }
 
-    /// Decides what becomes of the findings of one kind. `reviewed` is `None` where people have reviewed nothing, or the run was
-    /// not asked for this kind.
-    async fn plan(
+    /// Decides what becomes of the findings of one kind, and writes it down. Returns the items that the run found; adds requirements
+    /// to those by which stories name them.
+    async fn reconcile(
         &self,
         kind: ItemKind,
-        found: &[impl FoundItem],
-        reviewed: Option<&ReviewedProject<'_>>,
-    ) -> Result<PlannedKind, Undrafted> {
-        let project_id = self.run.project_id;
-        let last_number = self.state.db.read(move |conn| Box::pin(stored::last_number(conn, project_id, kind))).await?;
-        let texts: Vec<FoundText> = found.iter().map(FoundItem::text).collect();
-        let mut known = HashMap::new();
-        for some in texts.chunks(AT_ONCE) {
-            let keys = some.iter().map(|text| text.text_key.clone()).collect();
-            let found = self.state.db.read(move |conn| Box::pin(stored::known(conn, project_id, kind, keys))).await?;
-            known.extend(found.into_iter().map(|item| (item.text_key.clone(), item)));
+        found: Vec<FoundItem>,
+        scope: ReadScope,
+        requirements: &mut HashMap<String, Uuid>,
+    ) -> Result<Vec<DraftedItem>, Undrafted> {
+        let texts: Vec<_> = found.iter().map(FoundItem::text).collect();
+        let keys =
+            texts.iter().map(|text| FoundKeys { text: text.text_key.clone(), content: text.content_key.clone() });
+        let keys: Vec<FoundKeys> = keys.collect();
+        let plan = PresentProject { db: &self.state.db, run: self.run, scope }.plan(kind, texts).await?;
+        if kind == ItemKind::Requirement {
+            for (keys, id) in keys.iter().zip(&plan.fates).filter_map(|(keys, fate)| Some((keys, fate.item_id()?))) {
+                requirements.entry(keys.text.clone()).or_insert(id);
+            }
         }
-        let keys: Vec<FoundKeys> = texts
-            .iter()
-            .map(|text| FoundKeys { text: text.text_key.clone(), content: text.content_key.clone() })
-            .collect();
-        let plan = match reviewed {
-            Some(reviewed) => reviewed.plan(kind, texts, &known).await?,
-            None => planning::publish_all(&texts, &known_items(&known), &mut || Id::<()>::generate().uuid()),
-        };
-        let targets = self.targets(&plan, &known).await?;
-        Ok(PlannedKind::new(kind, last_number, plan, keys, known, targets))
+        let mut draft = KindDraft::new(kind, self.stored(&plan).await?);
+        let findings = Findings { run: self.run, now: self.now, requirements };
+        for ((finding, keys), fate) in found.into_iter().zip(keys).zip(&plan.fates) {
+            draft.place(finding, keys, *fate, findings)?;
+        }
+        for id in &plan.gone {
+            draft.gone(*id)?;
+        }
+        self.write(&mut draft).await?;
+        let superseded = plan.superseded;
+        let run_id = self.run.id;
+        for some in superseded.chunks(AT_ONCE) {
+            let some = some.to_vec();
+            self.write_at_work(move |conn| {
+                Box::pin(async move { proposals::note_superseded(conn, run_id, &some).await })
+            })
+            .await?;
+        }
+        Ok(draft.items)
     }
 
-    /// Loads the items that are proposed to change or to reject, and are not known by the words of a finding.
-    async fn targets(&self, plan: &KindPlan, known: &HashMap<String, Item>) -> Result<HashMap<Uuid, Item>, Undrafted> {
+    /// Loads the items that the findings are about.
+    async fn stored(&self, plan: &KindPlan) -> Result<HashMap<Uuid, Item>, Undrafted> {
         let project_id = self.run.project_id;
-        let known: HashSet<Uuid> = known.values().map(|item| item.id.uuid()).collect();
-        let kept = plan.fates.iter().filter_map(|fate| match fate {
-            Fate::Proposed { item_id, kind: ProposalKind::Changed } | Fate::Kept(item_id) => Some(*item_id),
-            _ => None,
-        });
-        let ids: Vec<Uuid> = kept.chain(plan.gone.iter().copied()).filter(|id| !known.contains(id)).collect();
-        let mut targets = HashMap::new();
+        let known = plan.fates.iter().filter(|fate| !matches!(fate, Fate::Added(_))).filter_map(|fate| fate.item_id());
+        let ids: HashSet<Uuid> = known.chain(plan.gone.iter().copied()).collect();
+        let ids: Vec<Uuid> = ids.into_iter().collect();
+        let mut stored = HashMap::new();
         for some in ids.chunks(AT_ONCE) {
             let some = some.to_vec();
             let found = self.state.db.read(move |conn| Box::pin(stored::find_many(conn, project_id, some))).await?;
-            targets.extend(found.into_iter().map(|item| (item.id.uuid(), item)));
+            stored.extend(found.into_iter().map(|item| (item.id.uuid(), item)));
         }
-        Ok(targets)
+        Ok(stored)
     }
 
     /// Writes in the transaction of an attempt that is at work.
@@ -222,62 +220,64 @@ impl DraftContext<'_> {
         wanted(written.await?)
     }
 
-    /// Writes items and proposals of one kind in batches; new items get the next numbers in their order. Returns the last number
-    /// that was assigned, or `None` if there are no new items.
-    async fn write(&self, planned: &PlannedKind, drafted: &mut DraftedKind) -> Result<Option<i64>, Undrafted> {
-        let mut last = planned.last_number;
-        for portion in drafted.shown.chunks_mut(AT_ONCE) {
+    /// Writes items, proposals and findings of one kind in batches; new items get the next numbers in their order.
+    async fn write(&self, draft: &mut KindDraft) -> Result<(), Undrafted> {
+        let (kind, project_id, now) = (draft.kind, self.run.project_id, self.now);
+        let mut last = self.state.db.read(move |conn| Box::pin(stored::last_number(conn, project_id, kind))).await?;
+        let (mut numbers, mut before) = (HashMap::new(), HashMap::new());
+        for portion in draft.items.chunks_mut(AT_ONCE) {
             let mut rows = Vec::with_capacity(portion.len());
-            for ShownItem { item, keys } in portion {
-                let Some(keys) = keys.take() else { continue };
-                let number = planned.known.item(&keys.text).map(|item| item.number).unwrap_or_else(|| {
-                    last += 1;
-                    last
-                });
-                item.set_code(planned.kind.code(number));
+            for DraftedItem { item, keys, stored, .. } in portion.iter_mut().filter(|drafted| drafted.is_changed) {
+                let number = match stored {
+                    Some(stored) => {
+                        before.insert(item.id(), take(&mut stored.body));
+                        stored.number
+                    }
+                    None => {
+                        last += 1;
+                        item.set_code(kind.code(last));
+                        last
+                    }
+                };
+                numbers.insert(item.id(), number);
                 let body = serde_json::to_string(item).map_err(|error| Undrafted::Failed(ApiError::internal(error)))?;
-                rows.push(DraftItem::new(self.run, Facts::of(item), keys, number, body, self.now));
+                rows.push(DraftItem::new(self.run, Facts::of(item), keys.clone(), number, body, now));
             }
             if !rows.is_empty() {
                 self.write_at_work(move |conn| Box::pin(async move { store::insert_items(conn, &rows).await })).await?;
             }
         }
-        let (target, now) = (planned.kind, self.now);
-        let mut drafts = take(&mut drafted.proposals).into_iter().peekable();
+        let mut drafts = take(&mut draft.proposals).into_iter().peekable();
+        let drafter = Drafter::run(self.run);
         while drafts.peek().is_some() {
-            let (some, run): (Vec<ProposalDraft>, Run) = (drafts.by_ref().take(AT_ONCE).collect(), self.run.clone());
+            let some: Vec<ProposalDraft> = drafts.by_ref().take(AT_ONCE).collect();
             self.write_at_work(move |conn| {
-                Box::pin(async move {
-                    proposals::insert_drafts(conn, proposals::Drafter::run(&run), target, some, now).await
-                })
+                Box::pin(async move { proposals::insert_drafts(conn, drafter, kind, some, now).await })
             })
             .await?;
         }
-        for some in planned.plan.superseded.chunks(AT_ONCE) {
-            let (some, id) = (some.to_vec(), self.run.id);
-            self.write_at_work(move |conn| Box::pin(async move { proposals::note_superseded(conn, id, &some).await }))
-                .await?;
-        }
-        Ok(Some(last).filter(|last| *last > planned.last_number))
-    }
-
-    async fn write_references(&self, references: References) -> Result<(), Undrafted> {
-        for some in references.drafts.chunks(AT_ONCE) {
-            let some = some.to_vec();
-            self.write_at_work(move |conn| Box::pin(async move { proposals::insert_references(conn, &some).await }))
-                .await?;
+        for portion in draft.findings.chunks(AT_ONCE) {
+            let row = |found: &super::drafted::DraftedFinding| {
+                let number = numbers.get(&found.item_id).copied().or_else(|| draft.stored_number(found.item_id))?;
+                let before = before.remove(&found.item_id);
+                Some(FindingRow::new(
+                    (project_id, self.run.id, i64::from(self.run.attempt)),
+                    kind,
+                    number,
+                    found,
+                    before,
+                ))
+            };
+            let rows: Vec<FindingRow> = portion.iter().filter_map(row).collect();
+            self.write_at_work(move |conn| Box::pin(async move { store::insert_findings(conn, &rows).await })).await?;
         }
         Ok(())
     }
 
-    async fn end(
-        &self,
-        result: String,
-        last_requirement: Option<i64>,
-        last_story: Option<i64>,
-    ) -> Result<(), Undrafted> {
+    async fn end(&self, result: String, summary: String, metrics: String) -> Result<(), Undrafted> {
         let (run_id, attempt, generated_at) = (self.run.id, i64::from(self.run.attempt), self.now);
-        let draft = ResultsDraft { run_id, attempt, result, generated_at, last_requirement, last_story };
+        let draft =
+            ResultsDraft { run_id, attempt, result, generated_at, summary: Some(summary), metrics: Some(metrics) };
         self.write_at_work(move |conn| Box::pin(store::insert_draft(conn, draft))).await
     }
 }

@@ -1,215 +1,252 @@
-//! What a draft consists of: the findings of one kind as items and proposals, with the references between them.
+//! What a draft consists of: the findings of one kind as items and as proposals.
 
 use std::collections::HashMap;
 
 use actors::ids::Id;
-use actors::time::Time;
 use uuid::Uuid;
 
-use super::items::Known;
+use super::finding::{Findings, FoundItem, merged, united};
+use super::model::FindingEffect;
+use super::reconciling::Fate;
 use crate::analysis::items::content_key::content_key;
 use crate::analysis::items::model::RevisionSource;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::items::store::{FoundKeys, Item, item_of};
-use crate::analysis::proposals::model::{Proposal, ProposalKind};
-use crate::analysis::proposals::planning::{Fate, KindPlan, KnownItem};
-use crate::analysis::proposals::store::ReferenceDraft;
+use crate::analysis::proposals::model::{FindingReason, Proposal, ProposalKind};
 use crate::analysis::proposals::store::drafts::ProposalDraft;
 use crate::db::DbError;
 use crate::projects::item_kind::ItemKind;
 
-/// How many items refer to one that is proposed: what accepting it changes is bounded. References beyond are left out.
+/// Items of other ones that an item refers to: beyond, what is found changes nothing.
 const MAX_REFERENCES: usize = 200;
 
-/// The items by their keys, where nobody has touched one.
-pub fn known_items(known: &HashMap<String, Item>) -> HashMap<String, KnownItem> {
-    let known_item =
-        |item: &Item| KnownItem { id: item.id.uuid(), is_touched: item.touched, content_key: item.content_key.clone() };
-    known.iter().map(|(key, item)| (key.clone(), known_item(item))).collect()
-}
-
-/// What becomes of the findings of one kind.
-pub struct PlannedKind {
-    pub kind: ItemKind,
-    /// The last number that was assigned.
-    pub last_number: i64,
-    pub plan: KindPlan,
-    pub known: Known,
-    /// Of the findings, in their order.
-    keys: Vec<FoundKeys>,
-    /// The ids of the NEW proposals, by those of the items that they would add.
-    new: HashMap<Uuid, Id<Proposal>>,
-    /// Items that are not known by the words of a finding.
-    targets: HashMap<Uuid, Item>,
-}
-
-/// An item that the dashboard shows.
-pub struct ShownItem {
+/// An item that a run found, as it will be.
+pub struct DraftedItem {
     pub item: ProjectItem,
-    /// Of an item that the run publishes.
-    pub keys: Option<FoundKeys>,
+    pub keys: FoundKeys,
+    /// The item as it is stored; `None` for a new one.
+    pub stored: Option<FormerItem>,
+    /// Whether it becomes another one than is stored.
+    pub is_changed: bool,
+}
+
+pub struct FormerItem {
+    pub number: i64,
+    pub body: String,
+}
+
+/// What a run has to say about an item.
+pub struct DraftedFinding {
+    pub item_id: Uuid,
+    pub effect: FindingEffect,
+    pub reason: Option<FindingReason>,
+    pub proposal_id: Option<Id<Proposal>>,
 }
 
 /// The findings of one kind.
-pub struct DraftedKind {
-    pub shown: Vec<ShownItem>,
+pub struct KindDraft {
+    pub kind: ItemKind,
+    /// In the order of the findings.
+    pub items: Vec<DraftedItem>,
+    pub findings: Vec<DraftedFinding>,
     pub proposals: Vec<ProposalDraft>,
+    /// The items of the project that findings are about.
+    stored: HashMap<Uuid, Item>,
+    places: HashMap<Uuid, usize>,
+    /// The places of the findings, by their items.
+    noted: HashMap<Uuid, usize>,
 }
 
-impl PlannedKind {
-    pub fn new(
-        kind: ItemKind,
-        last_number: i64,
-        plan: KindPlan,
-        keys: Vec<FoundKeys>,
-        mut items: HashMap<String, Item>,
-        targets: HashMap<Uuid, Item>,
-    ) -> Self {
-        let (mut ids, mut new) = (HashMap::new(), HashMap::new());
-        for (keys, fate) in keys.iter().zip(&plan.fates) {
-            if let Fate::Proposed { item_id, kind: ProposalKind::New } = fate {
-                new.insert(*item_id, Id::generate());
-            }
-            if let Some(id) = fate.item_id() {
-                ids.entry(keys.text.clone()).or_insert(id);
-                if let Some(item) = targets.get(&id) {
-                    items.entry(keys.text.clone()).or_insert_with(|| item.clone());
-                }
-            }
-        }
-        Self { kind, last_number, plan, known: Known::new(items, ids), keys, new, targets }
+impl KindDraft {
+    pub fn new(kind: ItemKind, stored: HashMap<Uuid, Item>) -> Self {
+        let (places, noted) = (HashMap::new(), HashMap::new());
+        Self { kind, items: Vec::new(), findings: Vec::new(), proposals: Vec::new(), stored, places, noted }
     }
 
-    /// Makes items and proposals of the findings, each with the number of its own sources. What is published refers only to
-    /// items that exist, and its references to others are collected; a proposal keeps its own until it is accepted.
+    /// The number of an item that the project has.
+    pub fn stored_number(&self, id: Uuid) -> Option<i64> {
+        self.stored.get(&id).map(|stored| stored.number)
+    }
+
+    /// Makes an item or a proposal of a finding. Findings about items that were deleted meanwhile are left out.
     ///
     /// # Errors
     /// A stored item is invalid.
-    pub fn draft(
-        &self,
-        made: impl Iterator<Item = (ProjectItem, usize)>,
-        references: &mut References,
-        now: Time,
-    ) -> Result<DraftedKind, DbError> {
-        let mut drafted = DraftedKind { shown: Vec::new(), proposals: Vec::new() };
-        for (((item, sources), keys), fate) in made.zip(&self.keys).zip(&self.plan.fates) {
-            if *fate != Fate::LeftOut {
-                self.place(item, sources, keys, *fate, references, now, &mut drafted)?;
-            }
-        }
-        for id in &self.plan.gone {
-            let Some(target) = self.targets.get(id) else { continue };
-            let item = item_of(self.kind, &target.body)?;
-            drafted.proposals.push(ProposalDraft {
-                id: Id::generate(),
-                item_id: *id,
-                kind: ProposalKind::Gone,
-                text_key: target.text_key.clone(),
-                content_key: String::new(),
-                target_version: Some(item.version()),
-                before: Some(target.body.clone()),
-                after: None,
-            });
-            drafted.shown.push(ShownItem { item, keys: None });
-        }
-        Ok(drafted)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the parts of one finding, and where they go")]
-    fn place(
-        &self,
-        mut item: ProjectItem,
-        sources: usize,
-        keys: &FoundKeys,
+    pub fn place(
+        &mut self,
+        finding: FoundItem,
+        keys: FoundKeys,
         fate: Fate,
-        references: &mut References,
-        now: Time,
-        drafted: &mut DraftedKind,
+        findings: Findings<'_>,
     ) -> Result<(), DbError> {
-        let existing = self.known.item(&keys.text);
-        let stored = existing.map(|existing| item_of(self.kind, &existing.body)).transpose()?;
-        match (fate, existing, stored) {
-            (Fate::Published(_), _, stored) => {
-                references.collect(&mut item);
-                if stored.is_some_and(|stored| content_key(&stored) != keys.content) {
-                    item.edited();
-                }
-                drafted.shown.push(ShownItem { item, keys: Some(keys.clone()) });
+        let Some(id) = fate.item_id() else { return Ok(()) };
+        let stored = match (fate, self.stored.get(&id)) {
+            (Fate::Added(_), _) => {
+                let item = finding.item(id, None, findings);
+                self.note(id, FindingEffect::Added, None, None);
+                self.show(DraftedItem { item, keys, stored: None, is_changed: true });
+                return Ok(());
             }
-            (Fate::Kept(_), _, Some(stored)) => {
-                // A story that stays as it is may cover what is new.
-                if let ProjectItem::UserStory(_) = item {
-                    references.collect(&mut item);
+            (_, Some(stored)) => stored.clone(),
+            (_, None) => {
+                // It says the same as a new one of this run.
+                if let Some(new) = self.places.get(&id).and_then(|at| self.items.get_mut(*at)) {
+                    let found = finding.item(id, None, findings);
+                    new.item.set_sources(united(new.item.sources(), found.sources()));
                 }
-                drafted.shown.push(ShownItem { item: stored, keys: None });
+                return Ok(());
             }
-            (Fate::Proposed { item_id, kind: ProposalKind::New }, _, _) => {
-                let id = self.new.get(&item_id).copied().unwrap_or_else(Id::generate);
-                drafted.proposals.push(ProposalDraft {
-                    id,
-                    item_id,
-                    kind: ProposalKind::New,
-                    text_key: keys.text.clone(),
-                    content_key: keys.content.clone(),
-                    target_version: None,
-                    before: None,
-                    after: Some(body(&item)?),
-                });
-            }
-            (Fate::Proposed { item_id, kind }, Some(existing), Some(stored)) => {
-                if existing.text_key != keys.text {
-                    // What quoted the former words does not quote these.
-                    item.keep_sources(sources);
+        };
+        let present = item_of(self.kind, &stored.body)?;
+        let mut found = finding.item(id, Some(&present), findings);
+        match fate {
+            Fate::Confirmed(_, reason) => self.confirm(&found, present, &stored, reason, findings),
+            Fate::Refreshed(_) => {
+                found.set_sources(merged(found.sources(), present.sources()));
+                found.take_life(&present);
+                if content_key(&present) != keys.content {
+                    found.edited();
                 }
-                let after = stored
-                    .with_content(item, RevisionSource::AiRegenerated, now)
-                    .map(|after| body(&after))
-                    .transpose()?;
-                drafted.proposals.push(ProposalDraft {
-                    id: Id::generate(),
-                    item_id,
-                    kind,
-                    text_key: keys.text.clone(),
-                    content_key: keys.content.clone(),
-                    target_version: Some(stored.version()),
-                    before: Some(existing.body.clone()),
+                self.note(id, FindingEffect::Changed, Some(FindingReason::OtherContent), None);
+                self.show(DraftedItem { item: found, keys, stored: Some(stored.into()), is_changed: true });
+            }
+            Fate::Changed(_, reason) => {
+                if reason == FindingReason::OtherContent {
+                    found.set_sources(merged(found.sources(), present.sources()));
+                }
+                let after = present.with_content(found, RevisionSource::AiRegenerated, findings.now);
+                let after = after.as_ref().map(body).transpose()?;
+                let proposal_id = Id::generate();
+                self.proposals.push(ProposalDraft {
+                    id: proposal_id,
+                    item_id: id,
+                    kind: ProposalKind::Changed,
+                    reason: Some(reason),
+                    text_key: keys.text,
+                    content_key: keys.content,
+                    target_version: Some(present.version()),
+                    before: Some(stored.body.clone()),
                     after,
                 });
-                drafted.shown.push(ShownItem { item: stored, keys: None });
+                self.note(id, FindingEffect::Changed, Some(reason), Some(proposal_id));
+                self.show_as_stored(present, &stored);
             }
-            // Deleted meanwhile, or not to be seen.
-            (Fate::Kept(_) | Fate::Proposed { .. } | Fate::LeftOut, _, _) => {}
+            Fate::Kept(_) => self.show_as_stored(present, &stored),
+            Fate::Added(_) | Fate::LeftOut => {}
         }
         Ok(())
     }
+
+    /// Adds the places and the references of a finding to an item that says the same.
+    fn confirm(
+        &mut self,
+        found: &ProjectItem,
+        present: ProjectItem,
+        stored: &Item,
+        reason: FindingReason,
+        findings: Findings<'_>,
+    ) {
+        let id = present.id();
+        let place = self.places.get(&id).copied();
+        let mut drafted = match place.and_then(|at| self.items.get_mut(at)) {
+            Some(drafted) => {
+                let sources = united(drafted.item.sources(), found.sources());
+                drafted.is_changed |= sources != drafted.item.sources();
+                drafted.item.set_sources(sources);
+                drafted.is_changed |= add_references(&mut drafted.item, found);
+                if drafted.is_changed {
+                    drafted.item.changed_at(findings.now);
+                }
+                return;
+            }
+            None => {
+                let keys = FoundKeys { text: stored.text_key.clone(), content: stored.content_key.clone() };
+                DraftedItem { item: present, keys, stored: Some(stored.clone().into()), is_changed: false }
+            }
+        };
+        let sources = merged(found.sources(), drafted.item.sources());
+        drafted.is_changed = sources != drafted.item.sources();
+        drafted.item.set_sources(sources);
+        drafted.is_changed |= add_references(&mut drafted.item, found);
+        if drafted.is_changed {
+            drafted.item.changed_at(findings.now);
+        }
+        self.note(id, FindingEffect::Confirmed, Some(reason), None);
+        self.show(drafted);
+    }
+
+    /// Proposes to reject an item that its sources do not say any more.
+    ///
+    /// # Errors
+    /// The stored item is invalid.
+    pub fn gone(&mut self, id: Uuid) -> Result<(), DbError> {
+        let Some(stored) = self.stored.get(&id) else { return Ok(()) };
+        let proposal_id = Id::generate();
+        self.proposals.push(ProposalDraft {
+            id: proposal_id,
+            item_id: id,
+            kind: ProposalKind::Gone,
+            reason: Some(FindingReason::NotFound),
+            text_key: stored.text_key.clone(),
+            content_key: String::new(),
+            target_version: Some(item_of(self.kind, &stored.body)?.version()),
+            before: Some(stored.body.clone()),
+            after: None,
+        });
+        self.note(id, FindingEffect::Gone, Some(FindingReason::NotFound), Some(proposal_id));
+        Ok(())
+    }
+
+    fn note(
+        &mut self,
+        item_id: Uuid,
+        effect: FindingEffect,
+        reason: Option<FindingReason>,
+        proposal_id: Option<Id<Proposal>>,
+    ) {
+        let noted = DraftedFinding { item_id, effect, reason, proposal_id };
+        match self.noted.get(&item_id).and_then(|at| self.findings.get_mut(*at)) {
+            // What is to be decided about an item says more than that it was found too.
+            Some(former) if proposal_id.is_some() => *former = noted,
+            Some(_) => {}
+            None => {
+                self.noted.insert(item_id, self.findings.len());
+                self.findings.push(noted);
+            }
+        }
+    }
+
+    fn show(&mut self, drafted: DraftedItem) {
+        self.places.insert(drafted.item.id(), self.items.len());
+        self.items.push(drafted);
+    }
+
+    fn show_as_stored(&mut self, present: ProjectItem, stored: &Item) {
+        if self.places.contains_key(&present.id()) {
+            return;
+        }
+        let keys = FoundKeys { text: stored.text_key.clone(), content: stored.content_key.clone() };
+        self.show(DraftedItem { item: present, keys, stored: Some(stored.clone().into()), is_changed: false });
+    }
+}
+
+impl From<Item> for FormerItem {
+    fn from(stored: Item) -> Self {
+        Self { number: stored.number, body: stored.body }
+    }
+}
+
+/// Adds the references of a finding to an item. Returns whether one was missing.
+fn add_references(item: &mut ProjectItem, found: &ProjectItem) -> bool {
+    let (mut is_any, mut count) = (false, item.references().len());
+    for (reference, to) in found.references() {
+        if count < MAX_REFERENCES && item.refer(reference, to) {
+            (is_any, count) = (true, count + 1);
+        }
+    }
+    is_any
 }
 
 fn body(item: &ProjectItem) -> Result<String, DbError> {
     serde_json::to_string(item).map_err(|error| DbError::Broken(error.to_string()))
-}
-
-/// The references of items to requirements that are proposed.
-pub struct References {
-    new: HashMap<Uuid, Id<Proposal>>,
-    counts: HashMap<Uuid, usize>,
-    pub drafts: Vec<ReferenceDraft>,
-}
-
-impl References {
-    pub fn to(requirements: &PlannedKind) -> Self {
-        Self { new: requirements.new.clone(), counts: HashMap::new(), drafts: Vec::new() }
-    }
-
-    /// Collects the references of an item, and removes them from it.
-    fn collect(&mut self, item: &mut ProjectItem) {
-        for (reference, to) in item.references() {
-            let Some(proposal) = self.new.get(&to) else { continue };
-            let count = self.counts.entry(to).or_default();
-            if *count < MAX_REFERENCES {
-                *count += 1;
-                self.drafts.push(ReferenceDraft::new(*proposal, item.id(), reference));
-            }
-        }
-        item.retain_references(|id| !self.new.contains_key(id));
-    }
 }

@@ -5,7 +5,8 @@
 //! not said any more ─> the item is suspect; the source stays, so that people see what it rested on
 //! consent missing ───> the source goes; an item that nobody reviewed and that rests on nothing else goes with it
 //! ```
-//! So are the items in proposals, without a change of their versions: a proposal whose item would go, goes. Idempotent, and
+//! So are the items in proposals, without a change of their versions: a proposal whose item would go, goes. What items were
+//! before a run changed them is forgotten where it quotes the recording: undoing the run leaves them as they are. Idempotent, and
 //! each item is written only if nobody else changed it in between.
 
 use std::collections::HashSet;
@@ -24,7 +25,9 @@ use uuid::Uuid;
 
 use super::store as results;
 use crate::analysis::dashboard::model::ResultsDashboard;
-use crate::analysis::items::model::{Requirement, RevisionSource, SourceReference, UserStory, WorkflowStatus};
+use crate::analysis::items::model::{
+    ActionItem, Decision, OpenQuestion, Requirement, RevisionSource, Risk, SourceReference, UserStory, WorkflowStatus,
+};
 use crate::analysis::items::store::quoting::{self as store, QuotingItem};
 use crate::analysis::proposals::store::quoting::{self as proposals, QuotingProposal};
 use crate::analysis::state::Analysis;
@@ -70,6 +73,8 @@ impl Handler for GroundItemsAgainHandler {
         let mut is_whole = self.items(project_id, &ground).await?;
         is_whole &= self.proposals(project_id, &ground).await?;
         is_whole &= self.results(project_id, ground).await?;
+        let id = recording_id.uuid();
+        self.state.db.write(move |conn| Box::pin(results::forget_former(conn, project_id, id))).await?;
         if is_whole { Ok(()) } else { Err(JobError::Again("somebody else changed an item in between".to_owned())) }
     }
 }
@@ -174,25 +179,28 @@ struct NewGround {
 trait GroundedItem: Serialize + DeserializeOwned {
     fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool);
     fn is_reviewed(&self) -> bool;
+    /// Gives it another version.
+    fn change(&mut self, now: Time);
 }
 
-impl GroundedItem for Requirement {
-    fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool) {
-        (&mut self.sources, &mut self.suspect)
-    }
-    fn is_reviewed(&self) -> bool {
-        self.workflow_status != WorkflowStatus::NeedsReview || self.revision_source != RevisionSource::AiGenerated
-    }
+macro_rules! grounded {
+    ($($kind:ident)*) => {
+        $(impl GroundedItem for $kind {
+            fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool) {
+                (&mut self.sources, &mut self.suspect)
+            }
+            fn is_reviewed(&self) -> bool {
+                self.workflow_status != WorkflowStatus::NeedsReview
+                    || self.revision_source != RevisionSource::AiGenerated
+            }
+            fn change(&mut self, now: Time) {
+                (self.version, self.updated_at) = (self.version + 1, now);
+            }
+        })*
+    };
 }
 
-impl GroundedItem for UserStory {
-    fn parts(&mut self) -> (&mut Vec<SourceReference>, &mut bool) {
-        (&mut self.sources, &mut self.suspect)
-    }
-    fn is_reviewed(&self) -> bool {
-        self.workflow_status != WorkflowStatus::NeedsReview || self.revision_source != RevisionSource::AiGenerated
-    }
-}
+grounded! { Requirement UserStory Risk OpenQuestion ActionItem Decision }
 
 enum SeenAgain {
     Same,
@@ -204,16 +212,12 @@ enum SeenAgain {
 /// With a time, the item has another version if anything changed.
 fn seen_again_of(kind: ItemKind, body: &str, ground: &NewGround, now: Option<Time>) -> Result<SeenAgain, DbError> {
     let seen = match kind {
-        ItemKind::Requirement => seen_again::<Requirement>(body, ground, |found| {
-            if let Some(now) = now {
-                (found.version, found.updated_at) = (found.version + 1, now);
-            }
-        }),
-        ItemKind::UserStory => seen_again::<UserStory>(body, ground, |found| {
-            if let Some(now) = now {
-                (found.version, found.updated_at) = (found.version + 1, now);
-            }
-        }),
+        ItemKind::Requirement => seen_again::<Requirement>(body, ground, now),
+        ItemKind::UserStory => seen_again::<UserStory>(body, ground, now),
+        ItemKind::Risk => seen_again::<Risk>(body, ground, now),
+        ItemKind::OpenQuestion => seen_again::<OpenQuestion>(body, ground, now),
+        ItemKind::ActionItem => seen_again::<ActionItem>(body, ground, now),
+        ItemKind::Decision => seen_again::<Decision>(body, ground, now),
     };
     seen.map_err(|error| DbError::Broken(format!("an item is invalid: {error}")))
 }
@@ -221,7 +225,7 @@ fn seen_again_of(kind: ItemKind, body: &str, ground: &NewGround, now: Option<Tim
 fn seen_again<T: GroundedItem>(
     body: &str,
     ground: &NewGround,
-    touch: impl FnOnce(&mut T),
+    now: Option<Time>,
 ) -> Result<SeenAgain, serde_json::Error> {
     let mut item: T = serde_json::from_str(body)?;
     let change = ground.look_at(&mut item);
@@ -231,19 +235,21 @@ fn seen_again<T: GroundedItem>(
     if item.parts().0.is_empty() && !item.is_reviewed() {
         return Ok(SeenAgain::Baseless);
     }
-    touch(&mut item);
+    if let Some(now) = now {
+        item.change(now);
+    }
     serde_json::to_string(&item).map(SeenAgain::Changed)
 }
 
-/// Returns the result with what changed; `None` if nothing did.
-fn result_again(result: &str, ground: &NewGround) -> Result<Option<String>, serde_json::Error> {
+/// Returns the result with what changed, and its summary; `None` if nothing did.
+fn result_again(result: &str, ground: &NewGround) -> Result<Option<(String, String)>, serde_json::Error> {
     let mut result: ResultsDashboard = serde_json::from_str(result)?;
     let mut is_changed = ground.look_at_all(&mut result.requirements);
     is_changed |= ground.look_at_all(&mut result.user_stories);
-    is_changed |= ground.look_at_sources(&mut result.risks, |one| &mut one.sources);
-    is_changed |= ground.look_at_sources(&mut result.open_questions, |one| &mut one.sources);
-    is_changed |= ground.look_at_sources(&mut result.action_items, |one| &mut one.sources);
-    is_changed |= ground.look_at_sources(&mut result.decisions, |one| &mut one.sources);
+    is_changed |= ground.look_at_all(&mut result.risks);
+    is_changed |= ground.look_at_all(&mut result.open_questions);
+    is_changed |= ground.look_at_all(&mut result.action_items);
+    is_changed |= ground.look_at_all(&mut result.decisions);
     if is_changed && ground.text.is_none() {
         // Its sentences don't say where they come from.
         result.summary = Summary::default();
@@ -256,7 +262,8 @@ fn result_again(result: &str, ground: &NewGround) -> Result<Option<String>, serd
             story.requirement_ids.retain(|id| left.contains(id));
         }
     }
-    is_changed.then(|| serde_json::to_string(&result)).transpose()
+    let texts = || Ok((serde_json::to_string(&result)?, serde_json::to_string(&result.summary)?));
+    is_changed.then(texts).transpose()
 }
 
 impl NewGround {
@@ -275,17 +282,6 @@ impl NewGround {
             let is_changed = self.look_at(item);
             is_any |= is_changed;
             !(is_changed && item.parts().0.is_empty() && !item.is_reviewed())
-        });
-        is_any
-    }
-
-    /// Looks at items that can't be suspect.
-    fn look_at_sources<T>(&self, items: &mut Vec<T>, sources: impl Fn(&mut T) -> &mut Vec<SourceReference>) -> bool {
-        let mut is_any = false;
-        items.retain_mut(|item| {
-            let (is_changed, _) = self.reground(sources(item));
-            is_any |= is_changed;
-            !(is_changed && sources(item).is_empty())
         });
         is_any
     }
@@ -381,7 +377,8 @@ mod tests {
     }
 
     fn again(item: &Requirement, ground: &NewGround) -> SeenAgain {
-        seen_again::<Requirement>(&serde_json::to_string(item).unwrap(), ground, |item| item.version += 1).unwrap()
+        let now = actors::time::Time::from_millis(2).unwrap();
+        seen_again::<Requirement>(&serde_json::to_string(item).unwrap(), ground, Some(now)).unwrap()
     }
 
     fn changed(seen: SeenAgain) -> Requirement {

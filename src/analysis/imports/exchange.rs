@@ -2,18 +2,16 @@
 //! some of them at a time and never all.
 //!
 //! ```text
-//! to the child:   head ── dashboard of the run ── item … ── empty line ── the file
+//! to the child:   head ── item … ── empty line ── the file
 //! from the child: reply ── proposal …
 //! ```
 
-use std::collections::HashSet;
 use std::io::{BufRead, Read, Write};
 
 use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::model::ImportReport;
 use super::planning::{ImportGround, ImportPlan, MAX_PROPOSED_BYTES};
@@ -30,10 +28,6 @@ const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 pub struct GroundHead {
     pub run_id: Id<Run>,
     pub now: Time,
-    /// The length of the stored dashboard of the run, in bytes; it follows.
-    pub dashboard_bytes: u64,
-    /// Whether the dashboard also shows what people accepted for the run since it was stored.
-    pub shows_accepted: bool,
 }
 
 /// An item of the project as it is stored: its target, its text key and its body.
@@ -61,19 +55,6 @@ pub fn write_line(to: &mut impl Write, value: &impl Serialize) -> std::io::Resul
     to.write_all(b"\n")
 }
 
-/// The ids on a dashboard. The rest of it is passed over.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ShownIds {
-    requirements: Vec<ShownId>,
-    user_stories: Vec<ShownId>,
-}
-
-#[derive(Deserialize)]
-struct ShownId {
-    id: Uuid,
-}
-
 /// Reads what a file is compared with; what comes after it is the file.
 ///
 /// # Errors
@@ -83,14 +64,7 @@ pub fn read_ground(from: &mut impl BufRead) -> Result<ImportGround, String> {
     let mut line = Vec::new();
     from.read_until(b'\n', &mut line).map_err(|error| broken(&error))?;
     let head: GroundHead = serde_json::from_slice(&line).map_err(|error| broken(&error))?;
-    let mut shown = HashSet::new();
-    if head.dashboard_bytes > 0 {
-        let mut dashboard = Vec::new();
-        from.take(head.dashboard_bytes).read_to_end(&mut dashboard).map_err(|error| broken(&error))?;
-        let ids: ShownIds = serde_json::from_slice(&dashboard).map_err(|error| broken(&error))?;
-        shown.extend(ids.requirements.iter().chain(&ids.user_stories).map(|one| one.id));
-    }
-    let mut ground = ImportGround::new(head.run_id, head.now, shown);
+    let mut ground = ImportGround::new(head.run_id, head.now);
     loop {
         line.clear();
         from.read_until(b'\n', &mut line).map_err(|error| broken(&error))?;
@@ -98,7 +72,7 @@ pub fn read_ground(from: &mut impl BufRead) -> Result<ImportGround, String> {
             return Ok(ground);
         }
         let (target, text_key, body): GroundItem = serde_json::from_slice(&line).map_err(|error| broken(&error))?;
-        ground.add(target, text_key, body, head.shows_accepted)?;
+        ground.add(target, text_key, body)?;
     }
 }
 

@@ -85,7 +85,7 @@ pub struct ImportReport {
 pub struct ItemImport {
     pub id: Id<ItemImport>,
     pub project_id: Id<ids::Project>,
-    /// The run to whose dashboard new items come: the newest one with a result when the file was uploaded.
+    /// The newest run with a result when the file was uploaded; new items name it.
     pub run_id: Id<Run>,
     /// A file that takes long to read is READING in the answer; the event `import.completed` tells when it has ended.
     pub status: ImportStatus,

@@ -7,8 +7,8 @@ use super::model::{ImportStatus, ItemImport};
 use super::reading::ReadImport;
 use super::store::{self, MAX_IMPORTS, StoredImport};
 use super::upload::ImportUpload;
-use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::state::Analysis;
+use crate::analysis::store as runs;
 use crate::db::number;
 use crate::http::code::Code;
 use crate::http::envelope::List;
@@ -44,8 +44,8 @@ pub async fn create(
                 return Ok(stored.import);
             }
             projects::must_be_active(&project)?;
-            let Some(run_id) = dashboards::run_with_result(conn, project_id, None).await? else {
-                let why = "No analysis of the project has a result yet, whose dashboard new items could come to.";
+            let Some(run) = runs::newest_successful(conn, project_id).await? else {
+                let why = "No analysis of the project has a result yet, to which new items could be added.";
                 return Err(ApiError::with_message(Code::INVALID_STATE, why));
             };
             if store::count(conn, project_id).await? >= MAX_IMPORTS {
@@ -55,7 +55,7 @@ pub async fn create(
             let import = ItemImport {
                 id,
                 project_id,
-                run_id,
+                run_id: run.id,
                 status: ImportStatus::Reading,
                 format,
                 file_name,

@@ -1,7 +1,7 @@
 //! Plans what a file would change: compares it with the project's items and drafts proposals. Nothing is read or written here; the
 //! time that it takes is in proportion to the file and to the items.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use actors::ids::Id;
 use actors::run::Run;
@@ -46,43 +46,31 @@ pub struct ImportGround {
     items: Vec<PresentItem>,
     /// The items in the words of the comparison.
     current: Specification,
-    /// The items on the dashboard of the run.
-    shown: HashSet<Uuid>,
     run_id: Id<Run>,
     now: Time,
 }
 
 impl ImportGround {
     #[must_use]
-    pub fn new(run_id: Id<Run>, now: Time, shown: HashSet<Uuid>) -> Self {
-        Self { items: Vec::new(), current: Specification::default(), shown, run_id, now }
+    pub fn new(run_id: Id<Run>, now: Time) -> Self {
+        Self { items: Vec::new(), current: Specification::default(), run_id, now }
     }
 
-    /// Adds an item of the project as it is stored. `is_shown_by_run` tells whether those of the run are on its dashboard.
+    /// Adds an item of the project as it is stored.
     ///
     /// # Errors
     /// Returns a message for a body that can't be parsed.
-    pub fn add(
-        &mut self,
-        target: ItemKind,
-        text_key: String,
-        body: String,
-        is_shown_by_run: bool,
-    ) -> Result<(), String> {
+    pub fn add(&mut self, target: ItemKind, text_key: String, body: String) -> Result<(), String> {
         let mut item = item_of(target, &body).map_err(|error| error.to_string())?;
         let (id, code) = (item.id(), item.code().to_owned());
-        if is_shown_by_run && item.run_id() == self.run_id {
-            self.shown.insert(id);
-        }
         let written_key = written_key(&item);
-        match &mut item {
-            // Sources are not compared, and are most of an item.
-            ProjectItem::Requirement(one) => one.sources.clear(),
-            ProjectItem::UserStory(one) => one.sources.clear(),
-        }
+        // Sources are not compared, and are most of an item.
+        item.set_sources(Vec::new());
         match item {
             ProjectItem::Requirement(one) => self.current.requirements.push(requirement_entry(one, &HashMap::new())),
             ProjectItem::UserStory(one) => self.current.user_stories.push(user_story_entry(one, &HashMap::new())),
+            // No file that is imported has them.
+            _ => return Ok(()),
         }
         self.items.push(PresentItem { kind: target, id, code, body, text_key, written_key });
         Ok(())
@@ -117,8 +105,7 @@ pub fn plan(ground: &ImportGround, imported: Imported) -> Result<ImportPlan, Str
     for entry in &comparison.changed {
         planner.change(entry)?;
     }
-    let is_shown = |entry: &&ComparisonEntry| entry.id.parse().is_ok_and(|id: Uuid| ground.shown.contains(&id));
-    let missing: Vec<&ComparisonEntry> = comparison.missing.iter().filter(is_shown).collect();
+    let missing: Vec<&ComparisonEntry> = comparison.missing.iter().collect();
     planner.unchanged += comparison.unchanged.len();
     Ok(planner.end(&missing, &comparison))
 }
@@ -212,6 +199,7 @@ impl<'a> Planner<'a> {
         let changed = match &before {
             ProjectItem::Requirement(one) => changed_requirement(one, fields, now).map(ProjectItem::Requirement),
             ProjectItem::UserStory(one) => changed_story(one, fields, &self.linked, now).map(ProjectItem::UserStory),
+            _ => return Err(format!("{} is no item that a file changes.", head.code)),
         };
         match changed {
             Err(wrong) => self.note(&head.code, left_out(&wrong)),
@@ -258,6 +246,7 @@ impl<'a> Planner<'a> {
             target_version,
             before: before.map(|known| known.body.clone()),
             after: Some(after_body),
+            reason: None,
         };
         self.drafts.push((after.kind(), draft));
         Ok(())
@@ -295,6 +284,7 @@ fn written_key(item: &ProjectItem) -> String {
     match item {
         ProjectItem::Requirement(one) => engine::requirement_key(&one.statement),
         ProjectItem::UserStory(one) => engine::story_key(&one.description),
+        other => engine::requirement_key(other.words()),
     }
 }
 
@@ -341,9 +331,9 @@ mod tests {
         let (run_id, now) = (Id::generate(), Time::from_millis(1_764_000_000_000).unwrap());
         let mut one = new_requirement(&demand("", statement), run_id, now).unwrap();
         one.code = "REQ-001".to_owned();
-        let mut ground = ImportGround::new(run_id, now, HashSet::new());
+        let mut ground = ImportGround::new(run_id, now);
         let body = serde_json::to_string(&ProjectItem::Requirement(one)).unwrap();
-        ground.add(ItemKind::Requirement, "words-of-a-finding".to_owned(), body, true).unwrap();
+        ground.add(ItemKind::Requirement, "words-of-a-finding".to_owned(), body).unwrap();
         ground
     }
 
@@ -379,7 +369,7 @@ mod tests {
     /// A project with `n` items of each kind, and a file that changes, repeats and adds to all of them.
     fn ladder(n: usize) -> (ImportGround, Imported) {
         let (run_id, now) = (Id::generate(), Time::from_millis(1_764_000_000_000).unwrap());
-        let mut ground = ImportGround::new(run_id, now, HashSet::new());
+        let mut ground = ImportGround::new(run_id, now);
         let mut imported = Imported::default();
         let mut known = Vec::new();
         for at in 0..n {
@@ -391,7 +381,7 @@ mod tests {
             imported.requirements.push(demand(&format!("_new{at}"), &format!("The ward must show list {at}.")));
             imported.requirements.push(demand(&format!("_twice{at}"), "The ward must show one list."));
             let body = serde_json::to_string(&ProjectItem::Requirement(one)).unwrap();
-            ground.add(ItemKind::Requirement, format!("key{at}"), body, true).unwrap();
+            ground.add(ItemKind::Requirement, format!("key{at}"), body).unwrap();
         }
         for at in 0..n {
             let covered = [&*known[at], &*known[(at * 7) % n], "_new0", "nowhere"];
@@ -419,8 +409,8 @@ mod tests {
         };
         assert_linear("items of a project", 200, is_read, |items| {
             let now = Time::from_millis(1_764_000_000_000).unwrap();
-            let mut ground = ImportGround::new(Id::generate(), now, HashSet::new());
-            items.iter().for_each(|(target, key, body)| ground.add(*target, key.clone(), body.clone(), true).unwrap());
+            let mut ground = ImportGround::new(Id::generate(), now);
+            items.iter().for_each(|(target, key, body)| ground.add(*target, key.clone(), body.clone()).unwrap());
             ground
         });
     }

@@ -17,8 +17,8 @@ use super::exchange::{GroundHead, GroundItem, write_line};
 use super::model::{ImportCompleted, ImportReport, ImportStatus, ItemImport};
 use super::planner::{ImportPlanner, PlannedImport, Unplanned};
 use super::store::{self, StoredImport};
-use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::items::store::spooling::items_bytes;
+use crate::analysis::items::store::{self as items, Item};
 use crate::analysis::large_reads::memory::{MAX_PARSED_BYTES, ReservedMemory};
 use crate::analysis::proposals::store::drafts::{Drafter, forget_page_of_import, insert_drafts, publish_import};
 use crate::analysis::state::Analysis;
@@ -169,12 +169,7 @@ impl ReadImportHandler {
                     return Ok(None);
                 }
                 let mut ground = BufWriter::new(tempfile::tempfile_in(folder).map_err(unwritten)?);
-                let dashboard = dashboards::unparsed(conn, project_id, run_id).await?;
-                let (dashboard, shows_accepted) = dashboard.unwrap_or_default();
-                let head = GroundHead { run_id, now, dashboard_bytes: dashboard.len() as u64, shows_accepted };
-                write_line(&mut ground, &head)
-                    .and_then(|()| ground.write_all(dashboard.as_bytes()))
-                    .map_err(unwritten)?;
+                write_line(&mut ground, &GroundHead { run_id, now }).map_err(unwritten)?;
                 Ok::<_, DbError>(Some(ground))
             })
         });
@@ -182,12 +177,11 @@ impl ReadImportHandler {
         for kind in [ItemKind::Requirement, ItemKind::UserStory] {
             let mut after = Some(0);
             while let Some(number) = after {
-                let read =
-                    self.state.db.read(move |conn| Box::pin(store::items_after(conn, project_id, kind, number, PAGE)));
-                let page = read.await?;
-                after = page.last().map(|(last, ..)| *last);
+                let read = self.state.db.read(move |conn| Box::pin(items::after(conn, project_id, kind, number, PAGE)));
+                let page: Vec<Item> = read.await?;
+                after = page.last().map(|last| last.number);
                 let written = spawn_blocking(move || {
-                    for (_, text_key, body) in page {
+                    for Item { text_key, body, .. } in page {
                         let item: GroundItem = (kind, text_key, body);
                         write_line(&mut ground, &item)?;
                     }

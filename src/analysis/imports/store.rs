@@ -9,12 +9,10 @@ use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryab
 
 use super::model::{ImportFormat, ImportStatus, ItemImport};
 use crate::db::schema::item_imports as table;
-use crate::db::schema::items;
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, page_of};
 use crate::http::envelope::List;
 use crate::http::page::PageQuery;
-use crate::projects::item_kind::ItemKind;
 
 /// How long an import is listed.
 pub const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
@@ -136,17 +134,4 @@ pub async fn kept(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>,
     let kept = table::table.filter(table::sha256.eq_any(contents)).select(table::sha256).distinct();
     let kept: Vec<Option<String>> = kept.load(conn).await?;
     Ok(kept.into_iter().flatten().collect())
-}
-
-/// Items of a project of one kind whose numbers come after one, in their order: each with its number, its text key and its body.
-pub async fn items_after(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    kind: ItemKind,
-    number: i64,
-    most: i64,
-) -> Result<Vec<(i64, String, String)>, DbError> {
-    let own = items::table.filter(items::project_id.eq(project_id)).filter(items::kind.eq(kind));
-    let page = own.filter(items::number.gt(number)).order(items::number.asc()).limit(most);
-    Ok(page.select((items::number, items::text_key, items::body)).load(conn).await?)
 }

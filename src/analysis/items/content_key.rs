@@ -14,6 +14,12 @@ pub fn content_key(item: &ProjectItem) -> String {
             let told = (&one.title, &one.role, &one.goal, &one.benefit, &one.description);
             hash(&(told, one.priority, criteria))
         }
+        ProjectItem::Risk(one) => {
+            hash(&(&one.title, &one.description, (one.severity, one.likelihood, &one.mitigation)))
+        }
+        ProjectItem::OpenQuestion(one) => hash(&(&one.question, &one.why, &one.raised_by)),
+        ProjectItem::ActionItem(one) => hash(&(&one.text, &one.assignee, &one.due_date)),
+        ProjectItem::Decision(one) => hash(&(&one.text,)),
     }
 }
 

@@ -34,6 +34,10 @@ pub fn text_bytes(item: &ProjectItem) -> usize {
                 .map(|one| one.text.len() + length(&one.given) + length(&one.when) + length(&one.then))
                 .sum::<usize>()
         }
+        ProjectItem::Risk(one) => one.title.len() + one.description.len() + length(&one.mitigation),
+        ProjectItem::OpenQuestion(one) => one.question.len() + one.why.len() + length(&one.raised_by),
+        ProjectItem::ActionItem(one) => one.text.len() + length(&one.assignee),
+        ProjectItem::Decision(one) => one.text.len(),
     }
 }
 
@@ -50,6 +54,9 @@ pub fn must_fit(before: Option<&ProjectItem>, after: &ProjectItem) -> Result<(),
     let field = match after {
         ProjectItem::Requirement(_) => "statement",
         ProjectItem::UserStory(_) => "acceptanceCriteria",
+        ProjectItem::Risk(_) => "description",
+        ProjectItem::OpenQuestion(_) => "question",
+        ProjectItem::ActionItem(_) | ProjectItem::Decision(_) => "text",
     };
     let sentence = format!("The texts of an item have at most {MAX_TEXT_BYTES} bytes together; these have {bytes}.");
     Err(ApiError::field(field, Reason::TooLong, sentence))

@@ -246,62 +246,129 @@ impl UserStory {
     }
 }
 
-/// Something that may go wrong.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Risk {
-    pub id: Uuid,
-    #[schema(example = "RISK-001")]
-    pub code: String,
-    pub title: String,
-    pub description: String,
-    pub severity: Severity,
-    pub likelihood: Severity,
-    #[schema(required)]
-    pub mitigation: Option<String>,
-    pub sources: Vec<SourceReference>,
+/// Declares a kind of item that analyses find beside requirements and stories: its own fields, and those of its life.
+macro_rules! recorded_item {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident {
+            code: $pattern:literal like $example:literal,
+            $($(#[$field_about:meta])* $field:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            pub id: Uuid,
+            #[schema(pattern = $pattern, example = $example)]
+            pub code: String,
+            $($(#[$field_about])* pub $field: $type,)*
+            pub sources: Vec<SourceReference>,
+            #[serde(default = "before_lives::workflow_status")]
+            #[schema(required)]
+            pub workflow_status: WorkflowStatus,
+            #[serde(default = "before_lives::version")]
+            #[schema(required)]
+            pub version: i64,
+            #[serde(default = "before_lives::revision_source")]
+            #[schema(required)]
+            pub revision_source: RevisionSource,
+            #[serde(default)]
+            #[schema(required)]
+            pub suspect: bool,
+            /// The run that found it first.
+            #[serde(default = "before_lives::run_id")]
+            #[schema(required)]
+            pub run_id: Id<Run>,
+            #[serde(default = "before_lives::time")]
+            #[schema(required)]
+            pub created_at: Time,
+            #[serde(default = "before_lives::time")]
+            #[schema(required)]
+            pub updated_at: Time,
+            /// `YYYY-MM-DD`, while its review is put off until then.
+            #[serde(default)]
+            #[schema(required)]
+            pub deferred_until: Option<NaiveDate>,
+        }
+    };
 }
 
-/// Something that the sources leave open.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OpenQuestion {
-    pub id: Uuid,
-    #[schema(example = "Q-001")]
-    pub code: String,
-    pub question: String,
-    /// Why the question counts as open.
-    pub why: String,
-    #[schema(required)]
-    pub raised_by: Option<String>,
-    pub sources: Vec<SourceReference>,
+/// What is read of risks, questions, actions and decisions that were stored when they had no versions: until the server has
+/// started once, see [`crate::analysis::findings::adoption`].
+mod before_lives {
+    use actors::ids::Id;
+    use actors::run::Run;
+    use actors::time::Time;
+    use uuid::Uuid;
+
+    use super::{RevisionSource, WorkflowStatus};
+
+    pub const fn workflow_status() -> WorkflowStatus {
+        WorkflowStatus::NeedsReview
+    }
+
+    pub const fn version() -> i64 {
+        1
+    }
+
+    pub const fn revision_source() -> RevisionSource {
+        RevisionSource::AiGenerated
+    }
+
+    pub fn run_id() -> Id<Run> {
+        Id::from_uuid(Uuid::nil())
+    }
+
+    pub fn time() -> Time {
+        Time::at(chrono::DateTime::UNIX_EPOCH)
+    }
 }
 
-/// Something that somebody has to do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ActionItem {
-    pub id: Uuid,
-    #[schema(example = "ACT-001")]
-    pub code: String,
-    pub text: String,
-    #[schema(required)]
-    pub assignee: Option<String>,
-    /// `YYYY-MM-DD`; null unless the source gives a complete date.
-    #[schema(required)]
-    pub due_date: Option<String>,
-    pub sources: Vec<SourceReference>,
+recorded_item! {
+    /// Something that may go wrong.
+    pub struct Risk {
+        code: "^RISK-" like "RISK-001",
+        title: String,
+        description: String,
+        severity: Severity,
+        likelihood: Severity,
+        #[schema(required)]
+        mitigation: Option<String>,
+    }
 }
 
-/// Something that was decided.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Decision {
-    pub id: Uuid,
-    #[schema(example = "DEC-001")]
-    pub code: String,
-    pub text: String,
-    pub sources: Vec<SourceReference>,
+recorded_item! {
+    /// Something that the sources leave open.
+    pub struct OpenQuestion {
+        code: "^Q-" like "Q-001",
+        question: String,
+        /// Why the question counts as open.
+        why: String,
+        #[schema(required)]
+        raised_by: Option<String>,
+    }
+}
+
+recorded_item! {
+    /// Something that somebody has to do.
+    pub struct ActionItem {
+        code: "^ACT-" like "ACT-001",
+        text: String,
+        #[schema(required)]
+        assignee: Option<String>,
+        /// `YYYY-MM-DD`; null unless the source gives a complete date.
+        #[schema(required)]
+        due_date: Option<String>,
+    }
+}
+
+recorded_item! {
+    /// Something that was decided.
+    pub struct Decision {
+        code: "^DEC-" like "DEC-001",
+        text: String,
+    }
 }
 
 impl From<Citation> for SourceReference {

@@ -1,28 +1,12 @@
-//! Proposals: what a run would add, change or reject in a project whose items people have begun to review, and what an import would
-//! add or change (see [`super::imports`]; what follows is about runs where it doesn't say otherwise).
+//! Proposals: what a run would change about the items of a project, or reject (see [`super::findings`]), and what an import would add
+//! or change (see [`super::imports`]).
 //!
 //! ```text
-//! run -> findings --+-- nobody reviewed anything yet ----------> items, as they are
-//!                   `-- somebody did --+-- an item nobody touched: refreshed
-//!                                      +-- the same as before:     nothing
-//!                                      `-- NEW | CHANGED | GONE -> OPEN --accept--> ACCEPTED (the item changes)
-//!                                                                   |--dismiss-> DISMISSED
-//!                                                                   `--later run-> SUPERSEDED
+//! NEW | CHANGED | GONE -> OPEN --accept--> ACCEPTED (the item changes)
+//!                          |--dismiss-> DISMISSED
+//!                          |--later run or import about the same item-> SUPERSEDED
+//!                          `--run undone-> deleted
 //! ```
-//! A person has touched an item once they judged, edited or accepted it (`items.touched`, which stays). As long as no item of
-//! the project is touched, runs publish what they find. From then on:
-//! - a finding with the words of an item (`text_key`) that nobody touched refreshes that item. Of a touched item it is CHANGED
-//!   if the analysis now finds another content than it last did (`content_key`), whatever a person has made of the text;
-//! - any other finding is compared with the touched items that this run has not found: one at the same place of a source, or
-//!   with nearly the same words, is CHANGED, one to one and the most alike first ([`matching`]). All others are NEW;
-//! - a touched item is GONE if it was not found, is not rejected, and rests on sources that this run has read, and on no
-//!   other. A run that was not asked for a kind of items, or left findings out, makes no item of it GONE.
-//!
-//! A text that was dismissed is not proposed again: no NEW one with its words, no CHANGED one with its content for the same
-//! item; nor is an item GONE again that was once kept. A later run supersedes the OPEN proposals about each item it has a say
-//! about: what it proposes anew, what it finds as it was, and NEW ones from sources that it has read without finding them
-//! again. The same finding keeps the id under which it would become an item.
-//!
 //! Proposals are written as drafts beside the drafts of items, and become OPEN in the transaction that completes the run, by
 //! a fixed number of statements that don't touch their texts ([`store::drafts::publish`]). The drafts of a run that ends in
 //! another way are deleted by a job. A run begins with the deletion of what was superseded more than 30 days ago.
@@ -38,12 +22,9 @@
 //! accepts holds the lock of the project's row: of two that refer to each other, the second one sees the first.
 
 pub mod bodies;
-pub mod drafting;
 pub mod forgetting;
-pub mod matching;
 pub mod model;
 pub mod operations;
-pub mod planning;
 pub mod routes;
 pub mod store;
 

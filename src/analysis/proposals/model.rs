@@ -24,6 +24,26 @@ wire_enum! {
 }
 
 wire_enum! {
+    /// Why a finding is about an item.
+    pub enum FindingReason {
+        /// The same words.
+        SameWords,
+        /// The same words in another order.
+        OtherOrder,
+        /// The same words, of another type, priority or title.
+        OtherContent,
+        /// The same subject, with another figure.
+        OtherFigure,
+        /// Other words at the same place of a source.
+        SamePlace,
+        /// Nearly the same words.
+        NearlySameWords,
+        /// All its sources were read, and none says it any more.
+        NotFound,
+    }
+}
+
+wire_enum! {
     /// The status of a proposal.
     pub enum ProposalStatus {
         Open,
@@ -39,7 +59,7 @@ wire_enum! {
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
     pub id: Id<Proposal>,
-    /// The run that proposes it, or to whose dashboard an import adds.
+    /// The run that proposes it; of an import, the newest one before it.
     pub run_id: Id<Run>,
     /// The import that proposes it; null if the run does.
     #[schema(required)]
@@ -58,4 +78,7 @@ pub struct Proposal {
     pub after: Option<ProjectItem>,
     pub status: ProposalStatus,
     pub created_at: Time,
+    /// Why the run takes what it found to be about the item; null if an import proposes it, and for a NEW one.
+    #[schema(required)]
+    pub reason: Option<FindingReason>,
 }

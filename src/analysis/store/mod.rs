@@ -2,6 +2,7 @@
 
 pub mod answers;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use actors::ids::{self, AiJob, Id, User};
@@ -10,10 +11,10 @@ use actors::live::{Topic, TopicKind};
 use actors::meeting::Meeting;
 use actors::run::{AiRunStatus, AnalysisType, Node, Run, RunWarning, State};
 use actors::time::Time;
-use diesel::{ExpressionMethods, Insertable, OptionalExtension, QueryDsl, Queryable, Selectable};
+use diesel::{ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable};
 
 use super::bodies::Filter;
-use crate::db::schema::{run_nodes, runs};
+use crate::db::schema::{run_nodes, run_results, run_undos, runs};
 use crate::db::sweep::Retention;
 use crate::db::{AtOnce, Columns, Conn, DbError, RunQueryDsl, at_once, is_wanted, kept, number, page_of};
 use crate::http::envelope::List;
@@ -205,6 +206,30 @@ pub async fn newest_successful(conn: &mut Conn, project_id: Id<ids::Project>) ->
         .await
         .optional()?;
     row.map(RunRow::run).transpose()
+}
+
+/// The documents that runs with a result have read for the kinds of results of an analysis. Runs that were undone do not count.
+pub async fn documents_read(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    analysis_type: AnalysisType,
+) -> Result<HashSet<Id<ids::Document>>, DbError> {
+    let read: Vec<String> = runs::table
+        .inner_join(run_results::table.on(run_results::run_id.eq(runs::id)))
+        .left_join(run_undos::table.on(run_undos::run_id.eq(runs::id)))
+        .filter(runs::project_id.eq(project_id))
+        .filter(runs::analysis_type.eq_any([AnalysisType::Full, analysis_type]))
+        .filter(run_undos::undone_at.is_null())
+        .select(runs::document_ids)
+        .load(conn)
+        .await?;
+    let mut documents = HashSet::new();
+    for ids in read {
+        let ids: Vec<Id<ids::Document>> =
+            serde_json::from_str(&ids).map_err(|error| DbError::Broken(format!("the documents of a run: {error}")))?;
+        documents.extend(ids);
+    }
+    Ok(documents)
 }
 
 /// Inserts a newly queued run. Returns false if the run exists already, or another run over the same input is unfinished.

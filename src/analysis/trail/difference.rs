@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::analysis::items::model::{AcceptanceCriterion, Requirement, UserStory};
+use crate::analysis::items::model::{
+    AcceptanceCriterion, ActionItem, Decision, OpenQuestion, Requirement, Risk, UserStory,
+};
 use crate::analysis::items::project_item::ProjectItem;
 
 /// A field that changed, with both of its values.
@@ -57,6 +59,20 @@ fn content(item: &ProjectItem) -> Vec<(&'static str, Value)> {
             ("priority", json(priority)),
             ("acceptanceCriteria", acceptance_criteria.iter().map(criterion).collect()),
         ],
+        ProjectItem::Risk(Risk { title, description, severity, likelihood, mitigation, .. }) => vec![
+            ("title", json(title)),
+            ("description", json(description)),
+            ("severity", json(severity)),
+            ("likelihood", json(likelihood)),
+            ("mitigation", json(mitigation)),
+        ],
+        ProjectItem::OpenQuestion(OpenQuestion { question, why, raised_by, .. }) => {
+            vec![("question", json(question)), ("why", json(why)), ("raisedBy", json(raised_by))]
+        }
+        ProjectItem::ActionItem(ActionItem { text, assignee, due_date, .. }) => {
+            vec![("text", json(text)), ("assignee", json(assignee)), ("dueDate", json(due_date))]
+        }
+        ProjectItem::Decision(Decision { text, .. }) => vec![("text", json(text))],
     }
 }
 

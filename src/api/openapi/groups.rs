@@ -18,6 +18,7 @@ pub fn about(tag: &str) -> &'static str {
         "Participants" => "Attendance of a meeting and recording consent.",
         "Recordings" => "Recordings of meetings: upload, status, content.",
         "Lifecycle" => "Start and end of a meeting.",
+        "Run Findings" => "What a run added to the specification, confirmed, and proposes about it; undoing it.",
         "AI Runs" => "AI analysis runs over the sources of a project, their progress, and what they propose to change.",
         "AI Results Dashboard" => "The results of a run in one response.",
         "Imports" => "Files of items that were changed elsewhere come back as proposals.",

@@ -69,6 +69,8 @@ diesel::table! {
         generated_at -> UtcTime,
         last_requirement -> Nullable<BigInt>,
         last_story -> Nullable<BigInt>,
+        summary -> Nullable<Text>,
+        metrics -> Nullable<Text>,
     }
 }
 
@@ -103,6 +105,9 @@ diesel::table! {
         result -> Text,
         generated_at -> UtcTime,
         composed_at -> Nullable<UtcTime>,
+        summary -> Nullable<Text>,
+        metrics -> Nullable<Text>,
+        attempt -> Nullable<BigInt>,
     }
 }
 
@@ -157,6 +162,7 @@ diesel::table! {
         target_version -> Nullable<BigInt>,
         created_at -> UtcTime,
         import_id -> Nullable<Uuid>,
+        reason -> Nullable<Text>,
     }
 }
 
@@ -192,6 +198,48 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::Uuid;
+
+    run_findings (run_id, attempt, item_id) {
+        run_id -> Uuid,
+        attempt -> BigInt,
+        item_id -> Uuid,
+        project_id -> Uuid,
+        kind -> Text,
+        number -> BigInt,
+        effect -> Text,
+        reason -> Nullable<Text>,
+        proposal_id -> Nullable<Uuid>,
+        before_body -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::Uuid;
+
+    unadopted_projects (project_id) {
+        project_id -> Uuid,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    run_undos (run_id) {
+        run_id -> Uuid,
+        undone_at -> UtcTime,
+        undone_by_id -> Uuid,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(items, run_findings, run_items);
+diesel::allow_tables_to_appear_in_same_query!(run_undos, run_results, runs);
+diesel::allow_tables_to_appear_in_same_query!(run_findings, run_results);
+diesel::allow_tables_to_appear_in_same_query!(run_findings, run_undos);
 diesel::allow_tables_to_appear_in_same_query!(items, proposal_links, proposal_texts, proposals, run_supersedes,);
 
 diesel::table! {

@@ -6,7 +6,7 @@ mod reviews;
 mod trackers;
 pub use analysis::{
     dashboard_exports, item_imports, item_numbers, items, model_answers, proposal_links, proposal_texts, proposals,
-    run_drafts, run_items, run_nodes, run_results, run_supersedes, runs,
+    run_drafts, run_findings, run_items, run_nodes, run_results, run_supersedes, run_undos, runs, unadopted_projects,
 };
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
 pub use reviews::{
@@ -431,7 +431,6 @@ diesel::allow_tables_to_appear_in_same_query!(documents, projects);
 diesel::allow_tables_to_appear_in_same_query!(documents, members);
 diesel::allow_tables_to_appear_in_same_query!(items, projects);
 diesel::allow_tables_to_appear_in_same_query!(items, members);
-diesel::allow_tables_to_appear_in_same_query!(run_results, runs);
 diesel::allow_tables_to_appear_in_same_query!(projects, runs);
 diesel::allow_tables_to_appear_in_same_query!(meetings, recordings);
 diesel::allow_tables_to_appear_in_same_query!(meetings, review_invitations);

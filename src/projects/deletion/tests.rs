@@ -20,8 +20,10 @@ use crate::db::{Conn, Db, DbError, RunQueryDsl};
 
 /// Deleted by the cascade from the row they belong to: there is one of each per owner, or their number is bounded
 /// otherwise.
-const FEW: [&str; 14] = [
+const FEW: [&str; 16] = [
     "run_results",
+    "run_undos",
+    "unadopted_projects",
     "run_drafts",
     "item_numbers",
     "recordings",
@@ -101,6 +103,10 @@ async fn plant(db: &Db) -> Id<ids::Project> {
         "proposal_texts (proposal_id, after_body) SELECT proposals.id, '{}' FROM n, proposals WHERE i = 1",
         "proposal_links (proposal_id, from_id, reference) SELECT proposals.id, {id}, 'REQUIREMENT' FROM n, proposals WHERE i = 1",
         "run_supersedes (run_id, proposal_id) SELECT runs.id, {id} FROM n, runs",
+        "run_findings (run_id, attempt, item_id, project_id, kind, number, effect) \
+         SELECT runs.id, 1, {id}, project_id, 'REQUIREMENT', i, 'ADDED' FROM n, runs",
+        "run_undos (run_id, undone_at, undone_by_id) SELECT runs.id, {old}, {id} FROM n, runs WHERE i = 1",
+        "unadopted_projects (project_id) SELECT projects.id FROM n, projects WHERE i = 1",
         "run_nodes (run_id, attempt, node, input_hash, engine_version, output) SELECT runs.id, i, 'n', 'h', '1', '' FROM n, runs",
         "model_answers (run_id, question, answer, kept_at) SELECT runs.id, 'q' || i, '', {old} FROM n, runs",
         "documents (id, project_id, file_name, mime_type, size_bytes, sha256, status, language, uploaded_by_id, created_at) \
@@ -224,7 +230,10 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "run_nodes",
             "model_answers",
             "run_items",
+            "run_findings",
+            "run_undos",
             "run_results",
+            "unadopted_projects",
             "approval_trails",
             "approval_events",
             "baselines",

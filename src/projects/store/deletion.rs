@@ -34,11 +34,12 @@ pub const OF_MEETING: [Part; 5] = [
     Part { table: "meeting_invitations", key: "id", of: "meeting_id" },
     Part { table: "participants", key: "id", of: "meeting_id" },
 ];
-pub const OF_RUN: [Part; 4] = [
+pub const OF_RUN: [Part; 5] = [
     Part { table: "run_supersedes", key: "run_id, proposal_id", of: "run_id" },
     Part { table: "model_answers", key: "run_id, question", of: "run_id" },
     Part { table: "run_nodes", key: "run_id, attempt, node", of: "run_id" },
     Part { table: "run_items", key: "run_id, id", of: "run_id" },
+    Part { table: "run_findings", key: "run_id, attempt, item_id", of: "run_id" },
 ];
 
 /// Hides a project from all users: deletes its memberships and invitations, and sets its status to `BURIED`.

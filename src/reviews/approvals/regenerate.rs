@@ -202,7 +202,7 @@ fn stated(story: &UserStory, requirements: Vec<ProjectItem>) -> Vec<StatedRequir
             kind: one.kind,
             priority: one.priority,
         }),
-        ProjectItem::UserStory(_) => None,
+        _ => None,
     });
     stated.collect()
 }

@@ -35,7 +35,7 @@ fn requirement(item: ProjectItem) -> Result<Versioned<Requirement>, ApiError> {
             let version = one.version;
             Ok(Reply::ok(one).version(version))
         }
-        ProjectItem::UserStory(_) => Err(ApiError::internal("a requirement became a story")),
+        _ => Err(ApiError::internal("a requirement became something else")),
     }
 }
 
@@ -45,7 +45,7 @@ fn story(item: ProjectItem) -> Result<Versioned<UserStory>, ApiError> {
             let version = one.version;
             Ok(Reply::ok(one).version(version))
         }
-        ProjectItem::Requirement(_) => Err(ApiError::internal("a story became a requirement")),
+        _ => Err(ApiError::internal("a story became something else")),
     }
 }
 

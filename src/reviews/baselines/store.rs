@@ -14,6 +14,9 @@ use crate::http::envelope::List;
 use crate::http::page::PageQuery;
 use crate::projects::item_kind::ItemKind;
 
+/// The kinds of items that a baseline copies.
+const COPIED: [ItemKind; 2] = [ItemKind::Requirement, ItemKind::UserStory];
+
 #[derive(Debug, Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = baselines)]
 struct Row {
@@ -93,7 +96,7 @@ pub async fn take(
     project_id: Id<ids::Project>,
     mut baseline: StoredBaseline,
 ) -> Result<StoredBaseline, DbError> {
-    let now = items::table.filter(items::project_id.eq(project_id)).select((
+    let now = items::table.filter(items::project_id.eq(project_id)).filter(items::kind.eq_any(COPIED)).select((
         items::project_id,
         baseline.id.into_sql::<SqlUuid>(),
         items::id,
@@ -200,7 +203,7 @@ pub async fn copied_items(
 
 /// The items of a project as they are now, in the same order.
 pub async fn present_items(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<Vec<ComparedRow>, DbError> {
-    let own = items::table.filter(items::project_id.eq(project_id));
+    let own = items::table.filter(items::project_id.eq(project_id)).filter(items::kind.eq_any(COPIED));
     let own = own.order((items::kind.asc(), items::number.asc()));
     Ok(rows(own.select((items::kind, items::number, items::body)).load(conn).await?))
 }
@@ -208,8 +211,8 @@ pub async fn present_items(conn: &mut Conn, project_id: Id<ids::Project>) -> Res
 fn rows(found: Vec<(ItemKind, i64, String)>) -> Vec<ComparedRow> {
     let row = |(kind, number, body)| {
         let target_type = match kind {
-            ItemKind::Requirement => ComparedType::Requirement,
             ItemKind::UserStory => ComparedType::UserStory,
+            _ => ComparedType::Requirement,
         };
         ComparedRow { target_type, number, body }
     };

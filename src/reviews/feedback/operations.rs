@@ -131,7 +131,7 @@ async fn code_in_dashboard(
     target.map(|target| target.code.clone()).ok_or_else(|| ApiError::of(Code::NOT_FOUND))
 }
 
-/// Stores the feedback of a member on something in the newest dashboard, or on an item of an earlier run. If the id
+/// Stores the feedback of a member on something in the specification, or on an item of a run. If the id
 /// exists already, returns that feedback.
 ///
 /// # Errors

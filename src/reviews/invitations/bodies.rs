@@ -29,7 +29,7 @@ pub struct CreateReviewInvitation {
     #[body(objects)]
     pub invitees: Vec<ReviewInvitee>,
     pub permission: ProjectReviewPermission,
-    /// A run of the project with a result, which is shown to the invitees; without it, the newest one at any time.
+    /// A run of the project with a result, whose findings are shown to the invitees; without it, the specification as it stands.
     pub run_id: Option<Id<Run>>,
     /// Plain text for the e-mail; nothing in it becomes a link.
     pub message: Option<Message>,

@@ -102,7 +102,7 @@ pub struct ReviewInvitation {
     pub full_name: Option<String>,
     pub organisation: Option<String>,
     pub permission: ProjectReviewPermission,
-    /// The run whose results are shown; `None`: the newest that has any.
+    /// The run whose findings are shown; `None`: the specification as it stands.
     pub run_id: Option<Id<Run>>,
     pub message: Option<String>,
     pub invited_by_id: Id<User>,
@@ -185,7 +185,7 @@ pub struct ProjectReviewInvitation {
     pub organisation: Option<String>,
     pub permission: ProjectReviewPermission,
     pub status: ProjectReviewInvitationStatus,
-    /// The run whose results are shown; null: the newest that is COMPLETED or PARTIAL.
+    /// The run whose findings are shown; null: the specification as it stands.
     #[schema(required)]
     pub run_id: Option<Id<Run>>,
     /// The inviter's words in the e-mail; null if none.

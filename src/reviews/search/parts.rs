@@ -55,6 +55,7 @@ pub async fn of_items(db: &Db, ids: Vec<Id<()>>) -> Result<Vec<WantedPassage>, D
             let (kind, passages) = match kind {
                 ItemKind::Requirement => (SearchKind::Requirement, passages::of_requirement(&body)),
                 ItemKind::UserStory => (SearchKind::UserStory, passages::of_story(&body)),
+                ItemKind::Risk | ItemKind::OpenQuestion | ItemKind::ActionItem | ItemKind::Decision => continue,
             };
             let passages = readable(passages)?.into_iter().enumerate();
             wanted.extend(passages.map(|(position, passage)| WantedPassage {

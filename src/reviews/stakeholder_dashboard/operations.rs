@@ -24,6 +24,7 @@ use crate::analysis::exports::store::source_names;
 use crate::analysis::items::model::SourceReference;
 use crate::analysis::large_reads::memory::{PATIENCE, WorkMemory};
 use crate::db::DbError;
+use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects::documents::operations as documents;
 use crate::reviews::access::Reviewer;
@@ -38,8 +39,8 @@ pub struct Review {
     pub etag: String,
 }
 
-/// Returns what a reviewer sees, with its ETag: the results of the run of the invitation, else of the newest successful
-/// run, or no results.
+/// Returns what a reviewer sees, with its ETag: what the run of the invitation found, else the specification as
+/// it stands.
 ///
 /// # Errors
 /// Only database errors, or 500 for a stored result that can't be parsed.
@@ -57,7 +58,7 @@ pub async fn dashboard(state: &Reviews, reviewer: Reviewer) -> Result<(ReviewDas
     Ok((dashboard, etag))
 }
 
-/// Returns what reviewers see of a run, or of the newest successful one.
+/// Returns what reviewers see of a run, or of the specification.
 ///
 /// # Errors
 /// Only database errors, or 500 for a stored result that can't be parsed.
@@ -69,12 +70,8 @@ pub async fn review(
     let stored = dashboards::stored(&state.analysis, project_id, run_id).await.map_err(ApiError::from)?;
     let names = state.db.read(move |conn| Box::pin(source_names(conn, project_id))).await;
     let names = names.map_err(|failed: DbError| ApiError::from(failed))?;
-    let Some(stored) = stored else {
-        let empty = ResultsDashboard::empty(project_id, state.now());
-        let content = Arc::new(ReviewContent::of(empty, &HashMap::new()));
-        let built = BuiltReview { content, targets: HashMap::new(), bytes: 0 };
-        return Ok(Review { built: Arc::new(built), etag: "none".to_owned() });
-    };
+    // Runs go with their project alone.
+    let stored = stored.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     let mut named: Vec<String> = names.iter().map(|(id, name)| format!("{id} {name}")).collect();
     named.sort_unstable();
     let etag = format!("{}-{}", stored.etag, short_hash(named));
@@ -119,6 +116,7 @@ async fn build(
     let dashboard = stored.parse(&state.analysis, DashboardFilter::default(), &memory).await.map_err(ApiError::from)?;
     let described = spawn_blocking(move || {
         let _held = held;
+        let dashboard = dashboard.without_rejected();
         let places = places(&dashboard);
         (ReviewContent::of(dashboard, &names), places)
     });

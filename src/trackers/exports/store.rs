@@ -420,7 +420,7 @@ pub async fn undone(conn: &mut Conn, id: Id<TrackerExport>) -> Result<Vec<Uuid>,
 fn story_of(body: &str) -> Result<UserStory, DbError> {
     match item_of(ItemKind::UserStory, body)? {
         ProjectItem::UserStory(story) => Ok(story),
-        ProjectItem::Requirement(_) => Err(DbError::Broken("a story is a requirement".to_owned())),
+        _ => Err(DbError::Broken("a story is something else".to_owned())),
     }
 }
 

@@ -3,6 +3,7 @@
 mod dashboard;
 pub mod ends;
 pub mod exports;
+mod findings;
 mod hostile_imports;
 mod imports;
 mod items;

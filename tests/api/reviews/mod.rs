@@ -51,6 +51,11 @@ impl Reviewed {
         format!("/api/projects/{}/{path}", self.project)
     }
 
+    /// The specification as it stands.
+    pub async fn dashboard(&self) -> Value {
+        self.ada.client.get(self.at("ai/results-dashboard")).await.is(200).data().clone()
+    }
+
     /// Returns the items of a kind, `requirements` or `user-stories`, in the order of their codes.
     pub async fn items(&self, kind: &str) -> Vec<Value> {
         let listed = self.ada.client.get(self.at(&format!("{kind}?limit=100"))).await.is(200);

@@ -23,6 +23,10 @@ async fn own_dashboard(ada: &User, project: &str) -> Value {
     ada.client.get(format!("/api/projects/{project}/ai/results-dashboard")).await.is(200).data().clone()
 }
 
+/// What the team alone sees of risks, questions, actions and decisions: they are not reviewed one by one.
+const LIFE: [&str; 8] =
+    ["workflowStatus", "version", "revisionSource", "suspect", "runId", "createdAt", "updatedAt", "deferredUntil"];
+
 on_both! {
     async fn a_reviewer_sees_the_results_and_nothing_that_concerns_the_team_alone(world: World) {
         let ada = world.user().await;
@@ -49,10 +53,10 @@ on_both! {
         for (kind, without) in [
             ("requirements", vec!["sources", "original", "deferredUntil"]),
             ("userStories", vec!["sources", "original", "deferredUntil"]),
-            ("risks", vec!["sources"]),
-            ("openQuestions", vec!["sources", "raisedBy"]),
-            ("actionItems", vec!["sources", "assignee"]),
-            ("decisions", vec!["sources"]),
+            ("risks", [&["sources"], &LIFE[..]].concat()),
+            ("openQuestions", [&["sources", "raisedBy"], &LIFE[..]].concat()),
+            ("actionItems", [&["sources", "assignee"], &LIFE[..]].concat()),
+            ("decisions", [&["sources"], &LIFE[..]].concat()),
         ] {
             let own = own[kind].as_array().unwrap();
             let seen = seen[kind].as_array().unwrap();
@@ -149,6 +153,28 @@ on_both! {
         let seen = of_run.get(DASHBOARD).await.is(200);
         assert_eq!((&seen.data()["runId"], count(seen.data())), (&first["runId"], count(&first)));
         assert_eq!(count(&of_newest.dashboard().await), count(&first) + 1);
+    }
+
+    async fn reviewers_see_what_all_runs_found_and_nothing_that_was_rejected(world: World) {
+        let ada = world.user().await;
+        let project = analysed(&ada).await;
+        let first = own_dashboard(&ada, &project).await;
+        let review = Review::of(world.server, &ada, &project, "VIEWER").await;
+        ada.read(&project, "minutes.md", b"# Minutes\n\nThe system must export all bookings as a CSV file.\n").await;
+        let (run, started) = ada.run(&project).await;
+        assert_eq!(started["documentIds"].as_array().unwrap().len(), 1);
+        ada.over(&run).await;
+        let rejected = first["requirements"][0]["id"].as_str().unwrap();
+        let path = format!("/api/projects/{project}/requirements/{rejected}/status");
+        ada.client.patch(path).json(json!({"workflowStatus": "REJECTED", "comment": "No."})).await.is(200);
+        let seen = review.dashboard().await;
+        let count = |seen: &Value, kind: &str| seen[kind].as_array().unwrap().len();
+        assert_eq!(count(&seen, "requirements"), count(&first, "requirements"), "one more and one less");
+        assert!(!seen["requirements"].as_array().unwrap().iter().any(|one| one["id"] == rejected), "{seen:#}");
+        for kind in ["risks", "openQuestions", "userStories"] {
+            assert!(count(&first, kind) > 0 && count(&seen, kind) >= count(&first, kind), "{kind}");
+        }
+        assert_eq!(own_dashboard(&ada, &project).await["metrics"]["byStatus"]["REJECTED"], 1);
     }
 
     async fn an_archived_project_can_be_reviewed_but_takes_no_feedback(world: World) {

@@ -4,9 +4,21 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::support::server::refusal;
-use crate::support::{Kind, ServerSetup};
+use crate::support::{Kind, Server, ServerSetup};
 
 on_both! {
+    async fn a_server_that_nobody_has_an_account_on_says_how_to_begin(setup: ServerSetup) {
+        let printed = |server: &Server| std::fs::read_to_string(server.log.with_extension("out")).unwrap();
+        let server = setup.start(&[]);
+        let said = printed(&server);
+        assert!(said.contains("create-user --email ADDRESS") && said.contains("login-link"), "{said}");
+        assert!(said.contains(&server.data.join("outbox").display().to_string()), "{said}");
+        server.user().await;
+        server.kill();
+        let said = printed(&setup.start(&[]));
+        assert!(!said.contains("create-user") && said.contains("outbox"), "{said}");
+    }
+
     async fn a_second_server_on_the_same_database_is_refused_with_an_explanation(setup: ServerSetup) {
         let server = setup.start(&[]);
         let (status, said) = setup.refused(&[]);

@@ -6,10 +6,14 @@ import { has, label, t } from '$shared/words/text.svelte';
 export type Item = Schemas['ProjectItem'];
 export interface FieldDifference { name: string; before: string; after: string }
 
-export const isRequirement = (item: Item): item is Schemas['Requirement'] => 'statement' in item;
+/** What people read of an item of any kind first. */
+export function titleOf(item: Item): string {
+  if ('title' in item) return item.title;
+  return 'question' in item ? item.question : item.text;
+}
 
 /** Fields whose values are names of the interface, each with the group of its words. */
-const NAMED: Record<string, string> = { type: 'type', category: 'category', priority: 'priority', workflowStatus: 'workflow' };
+const NAMED: Record<string, string> = { type: 'type', category: 'category', priority: 'priority', workflowStatus: 'workflow', severity: 'severity', likelihood: 'severity' };
 
 /** A value of a field in the reader's words. */
 export function valueWords(name: string, value: unknown): string {
@@ -31,10 +35,15 @@ export function fieldWords(name: string): string {
 
 /** The content of an item. */
 export function fieldsOf(item: Item): [name: string, text: string][] {
-  const content: Record<string, unknown> = isRequirement(item)
-    ? { title: item.title, statement: item.statement, type: item.type, category: item.category, priority: item.priority }
-    : { title: item.title, role: item.role, goal: item.goal, benefit: item.benefit, acceptanceCriteria: item.acceptanceCriteria, priority: item.priority };
-  return Object.entries(content).map(([name, value]) => [name, valueWords(name, value)]);
+  return Object.entries(contentOf(item)).map(([name, value]) => [name, valueWords(name, value)]);
+}
+
+function contentOf(item: Item): Record<string, unknown> {
+  if ('statement' in item) return { title: item.title, statement: item.statement, type: item.type, category: item.category, priority: item.priority };
+  if ('goal' in item) return { title: item.title, role: item.role, goal: item.goal, benefit: item.benefit, acceptanceCriteria: item.acceptanceCriteria, priority: item.priority };
+  if ('severity' in item) return { title: item.title, description: item.description, severity: item.severity, likelihood: item.likelihood, mitigation: item.mitigation };
+  if ('question' in item) return { question: item.question, why: item.why, raisedBy: item.raisedBy };
+  return 'dueDate' in item ? { text: item.text, assignee: item.assignee, dueDate: item.dueDate } : { text: item.text };
 }
 
 /** The fields that differ; where there is only one version, all that it has. */

@@ -97,6 +97,11 @@ export class ProposalsState {
   }
 
   async #present({ targetId, targetType }: Proposal): Promise<Item | undefined> {
+    if (targetType !== 'REQUIREMENT' && targetType !== 'USER_STORY') {
+      const query = { status: 'REJECTED', type: 'UNKNOWN', priority: 'UNKNOWN' } as const;
+      const found = await unwrap(api.GET('/api/projects/{projectId}/ai/results-dashboard', { params: { path: this.project.path, query } }));
+      return [...found.risks, ...found.openQuestions, ...found.actionItems, ...found.decisions].find(({ id }) => id === targetId);
+    }
     const ask = (cursor: string | undefined) => {
       const params = { path: this.project.path, query: { limit: 100, ...(cursor && { cursor }) } };
       return targetType === 'REQUIREMENT'

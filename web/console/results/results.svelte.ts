@@ -202,7 +202,7 @@ export class Results {
     this.isLoaded = true;
   }
 
-  /** Risks, questions, actions and decisions are those of the newest run; the requirements and stories have lists of their own. */
+  /** Risks, questions, actions and decisions come with the specification; requirements and stories have lists of their own. */
   async #loadOthers(): Promise<void> {
     const query = { status: 'REJECTED', type: 'UNKNOWN', priority: 'UNKNOWN' } as const;
     const found = await unwrap(api.GET('/api/projects/{projectId}/ai/results-dashboard', { params: { path: this.project.path, query } }));
@@ -249,7 +249,9 @@ export class Results {
       const isLong = this.#reviewed.length > LONG;
       if (!isLong || this.project.isConnected || Date.now() - this.#loadedAt > LONG_LIST_EVERY_MS) this.#reload.request();
     } else if (event.event === 'item.changed') {
-      this.#changed.add((event.data as { id: string }).id);
+      const { id, targetType } = event.data as { id: string; targetType: Kind };
+      if (targetType !== 'REQUIREMENT' && targetType !== 'USER_STORY') return void attempt(() => this.#loadOthers());
+      this.#changed.add(id);
       this.#refresh.request();
     } else if (event.event.startsWith('document.')) void this.#loadNames();
     else if (/^run\.(completed|partial)$/.test(event.event)) this.#reload.request();

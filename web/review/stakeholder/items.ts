@@ -42,7 +42,8 @@ const common = (targetType: TargetType, { id, code, quotes }: Coded, text: strin
 export function itemsOf(dashboard: ReviewDashboard): Item[] {
   const { summary } = dashboard;
   const isSummarised = summary.text !== '' || summary.keyDecisions.length + summary.scope.length + summary.outOfScope.length + summary.assumptions.length > 0;
-  const text = summary.text.split('\n')[0] ?? '';
+  // Without the codes of the items that it names: whoever looks for a code looks for its item.
+  const text = (summary.text.split('\n')[0] ?? '').replace(/ \([A-Z]+-\d+\)/g, '');
   const items: Item[] = isSummarised ? [{ targetType: 'SUMMARY', id: idOf('SUMMARY', null), targetId: null, code: '', text, quotes: [], of: summary }] : [];
   for (const of of inOrder(dashboard.requirements)) items.push({ targetType: 'REQUIREMENT', of, ...common('REQUIREMENT', of, of.statement) });
   for (const story of inOrder(dashboard.userStories)) {

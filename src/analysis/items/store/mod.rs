@@ -43,26 +43,12 @@ pub fn item_of(kind: ItemKind, body: &str) -> Result<ProjectItem, DbError> {
     let item = match kind {
         ItemKind::Requirement => serde_json::from_str(body).map(ProjectItem::Requirement),
         ItemKind::UserStory => serde_json::from_str(body).map(ProjectItem::UserStory),
+        ItemKind::Risk => serde_json::from_str(body).map(ProjectItem::Risk),
+        ItemKind::OpenQuestion => serde_json::from_str(body).map(ProjectItem::OpenQuestion),
+        ItemKind::ActionItem => serde_json::from_str(body).map(ProjectItem::ActionItem),
+        ItemKind::Decision => serde_json::from_str(body).map(ProjectItem::Decision),
     };
     item.map_err(|error| DbError::Broken(format!("an item is invalid: {error}")))
-}
-
-/// Finds a project's items of a kind by their text keys.
-pub async fn known(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    kind: ItemKind,
-    text_keys: Vec<String>,
-) -> Result<Vec<Item>, DbError> {
-    Ok(items::table
-        .filter(items::project_id.eq(project_id))
-        .filter(items::kind.eq(kind))
-        .filter(items::text_key.eq_any(text_keys))
-        // Of several, the first is the one that is kept.
-        .order(items::number.desc())
-        .select(Item::columns())
-        .load(conn)
-        .await?)
 }
 
 /// Finds items of a project by their ids.
@@ -97,27 +83,17 @@ pub async fn number(
     Ok(found.select(items::number).first(conn).await.optional()?)
 }
 
-/// Whether a person has touched an item of the project.
-pub async fn is_any_touched(conn: &mut Conn, project_id: Id<ids::Project>) -> Result<bool, DbError> {
-    let touched = items::table.filter(items::project_id.eq(project_id)).filter(items::touched);
-    let first: Option<Id<()>> = touched.select(items::id).first(conn).await.optional()?;
-    Ok(first.is_some())
-}
-
-/// Returns some of a project's touched items of one kind: those with an id after `after`, in the order of their ids.
-pub async fn touched(
+/// Returns some of a project's items of one kind: those with a number after `after`, in the order of their numbers.
+pub async fn after(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     kind: ItemKind,
-    after: Id<()>,
+    after: i64,
     most: i64,
 ) -> Result<Vec<Item>, DbError> {
-    let touched = items::table
-        .filter(items::project_id.eq(project_id))
-        .filter(items::kind.eq(kind))
-        .filter(items::touched)
-        .filter(items::id.gt(after));
-    Ok(touched.order(items::id.asc()).limit(most).select(Item::columns()).load(conn).await?)
+    let own = items::table.filter(items::project_id.eq(project_id)).filter(items::kind.eq(kind));
+    let page = own.filter(items::number.gt(after)).order(items::number.asc()).limit(most);
+    Ok(page.select(Item::columns()).load(conn).await?)
 }
 
 /// The last number that was assigned to an item of this kind; 0 if there is none.
@@ -131,8 +107,9 @@ pub async fn last_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: It
 pub struct Facts {
     pub id: Uuid,
     pub kind: ItemKind,
-    /// Empty for stories.
+    /// Of a requirement; else empty.
     pub item_type: &'static str,
+    /// Of a requirement or a story; else empty.
     pub priority: &'static str,
     /// In lower case.
     pub search_text: String,
@@ -141,22 +118,17 @@ pub struct Facts {
 impl Facts {
     #[must_use]
     pub fn of(item: &ProjectItem) -> Self {
-        match item {
-            ProjectItem::Requirement(one) => Self {
-                id: one.id,
-                kind: ItemKind::Requirement,
-                item_type: one.kind.into_str(),
-                priority: one.priority.into_str(),
-                search_text: format!("{} {}", one.title, one.statement).to_lowercase(),
-            },
-            ProjectItem::UserStory(one) => Self {
-                id: one.id,
-                kind: ItemKind::UserStory,
-                item_type: "",
-                priority: one.priority.into_str(),
-                search_text: format!("{} {}", one.title, one.description).to_lowercase(),
-            },
-        }
+        let (item_type, priority, texts) = match item {
+            ProjectItem::Requirement(one) => {
+                (one.kind.into_str(), one.priority.into_str(), [&*one.title, &*one.statement])
+            }
+            ProjectItem::UserStory(one) => ("", one.priority.into_str(), [&*one.title, &*one.description]),
+            ProjectItem::Risk(one) => ("", "", [&*one.title, &*one.description]),
+            ProjectItem::OpenQuestion(one) => ("", "", [&*one.question, &*one.why]),
+            ProjectItem::ActionItem(one) => ("", "", [&*one.text, one.assignee.as_deref().unwrap_or_default()]),
+            ProjectItem::Decision(one) => ("", "", [&*one.text, ""]),
+        };
+        Self { id: item.id(), kind: item.kind(), item_type, priority, search_text: texts.join(" ").to_lowercase() }
     }
 }
 

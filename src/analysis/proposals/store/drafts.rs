@@ -9,9 +9,9 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExten
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{DRAFT, ReferenceDraft, Row};
-use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus};
-use crate::db::schema::{items, proposal_links, proposal_texts, proposals, run_supersedes};
+use super::{DRAFT, Row};
+use crate::analysis::proposals::model::{FindingReason, Proposal, ProposalKind, ProposalStatus};
+use crate::db::schema::{proposal_texts, proposals, run_supersedes};
 use crate::db::{Columns, Conn, DbError, RunQueryDsl, many};
 use crate::projects::item_kind::ItemKind;
 
@@ -71,6 +71,8 @@ pub struct ProposalDraft {
     pub target_version: Option<i64>,
     pub before: Option<String>,
     pub after: Option<String>,
+    /// `None` for what an import proposes.
+    pub reason: Option<FindingReason>,
 }
 
 /// Inserts a batch of drafts.
@@ -95,18 +97,13 @@ pub async fn insert_drafts(
             target_version: draft.target_version,
             created_at: now,
             import_id: drafter.import_id.map(Id::from_uuid),
+            reason: draft.reason,
         };
         rows.push(DraftRow { row, status: DRAFT });
         texts.push(TextRow { proposal_id: draft.id, before_body: draft.before, after_body: draft.after });
     }
     many!(conn, &rows, |some| diesel::insert_into(proposals::table).values(some));
     many!(conn, &texts, |some| diesel::insert_into(proposal_texts::table).values(some));
-    Ok(())
-}
-
-/// Inserts a batch of references, after the proposals that they refer to.
-pub async fn insert_references(conn: &mut Conn, references: &[ReferenceDraft]) -> Result<(), DbError> {
-    many!(conn, references, |some| diesel::insert_into(proposal_links::table).values(some).on_conflict_do_nothing());
     Ok(())
 }
 
@@ -125,21 +122,16 @@ struct SupersededRow {
     proposal_id: Id<Proposal>,
 }
 
-/// Publishes the drafts of a run, in a fixed number of statements: it supersedes what it noted, and opens its own, but those
-/// that would add an item which was added meanwhile.
-pub async fn publish(conn: &mut Conn, project_id: Id<ids::Project>, run_id: Id<Run>) -> Result<(), DbError> {
+/// Publishes the drafts of a run, in a fixed number of statements: it supersedes what it noted, which stays noted for as long as
+/// the run can be undone, and opens its own.
+pub async fn publish(conn: &mut Conn, run_id: Id<Run>) -> Result<(), DbError> {
     let becomes = |status: ProposalStatus| proposals::status.eq(status);
-    let noted = || run_supersedes::table.filter(run_supersedes::run_id.eq(run_id));
+    let noted = run_supersedes::table.filter(run_supersedes::run_id.eq(run_id));
     let open = proposals::table
-        .filter(proposals::id.eq_any(noted().select(run_supersedes::proposal_id)))
+        .filter(proposals::id.eq_any(noted.select(run_supersedes::proposal_id)))
         .filter(proposals::status.eq(ProposalStatus::Open));
     diesel::update(open).set(becomes(ProposalStatus::Superseded)).execute(conn).await?;
-    let own = || drafts_of!(run_id);
-    let added = items::table.filter(items::project_id.eq(project_id)).select(items::id);
-    let outdated = own().filter(proposals::kind.eq(ProposalKind::New)).filter(proposals::item_id.eq_any(added));
-    diesel::update(outdated).set(becomes(ProposalStatus::Superseded)).execute(conn).await?;
-    diesel::update(own()).set(becomes(ProposalStatus::Open)).execute(conn).await?;
-    diesel::delete(noted()).execute(conn).await?;
+    diesel::update(drafts_of!(run_id)).set(becomes(ProposalStatus::Open)).execute(conn).await?;
     Ok(())
 }
 
@@ -220,27 +212,28 @@ pub async fn publish_import(conn: &mut Conn, project_id: Id<ids::Project>, impor
     Ok(())
 }
 
-/// A proposal that nobody accepted, without its texts.
+/// A proposal of a run, without its texts.
 #[derive(Debug, Clone)]
 pub struct PastProposal {
     pub id: Id<Proposal>,
     pub item_id: Uuid,
     pub kind: ProposalKind,
-    pub is_open: bool,
+    pub status: ProposalStatus,
+    pub reason: Option<FindingReason>,
     pub text_key: String,
     pub content_key: String,
 }
 
-/// Returns some of the open and dismissed proposals that runs made for one kind of a project's items: those with an id after
+/// Returns some of the open, accepted and dismissed proposals that runs made for one kind of a project's items: those with an id after
 /// `after`, in the order of their ids.
-pub async fn undecided_or_dismissed(
+pub async fn past(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     target: ItemKind,
     after: Id<Proposal>,
     most: i64,
 ) -> Result<Vec<PastProposal>, DbError> {
-    let wanted = [ProposalStatus::Open, ProposalStatus::Dismissed];
+    let wanted = [ProposalStatus::Open, ProposalStatus::Accepted, ProposalStatus::Dismissed];
     let found = proposals::table
         .filter(proposals::project_id.eq(project_id))
         .filter(proposals::id.gt(after))
@@ -253,11 +246,21 @@ pub async fn undecided_or_dismissed(
         id: row.id,
         item_id: row.item_id.uuid(),
         kind: row.kind,
-        is_open: status == ProposalStatus::Open,
+        status,
+        reason: row.reason,
         text_key: row.text_key,
         content_key: row.content_key,
     };
     Ok(rows.into_iter().map(past).collect())
+}
+
+/// Returns the items as they were before some proposals, as bodies.
+pub async fn before_bodies(
+    conn: &mut Conn,
+    ids: Vec<Id<Proposal>>,
+) -> Result<Vec<(Id<Proposal>, Option<String>)>, DbError> {
+    let found = proposal_texts::table.filter(proposal_texts::proposal_id.eq_any(ids));
+    Ok(found.select((proposal_texts::proposal_id, proposal_texts::before_body)).load(conn).await?)
 }
 
 /// Returns the items that some proposals would make of their targets, as bodies.

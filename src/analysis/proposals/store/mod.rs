@@ -16,7 +16,7 @@ use diesel::{
 use uuid::Uuid;
 
 use super::bodies::Filter;
-use super::model::{Proposal, ProposalKind, ProposalStatus};
+use super::model::{FindingReason, Proposal, ProposalKind, ProposalStatus};
 use crate::analysis::items::project_item::ReferenceKind;
 use crate::analysis::items::store::item_of;
 use crate::db::schema::{items, proposal_links, proposal_texts, proposals};
@@ -44,6 +44,7 @@ struct Row {
     target_version: Option<i64>,
     created_at: Time,
     import_id: Option<Id<()>>,
+    reason: Option<FindingReason>,
 }
 
 /// A row of one whose run is complete, with its status and the texts before and after.
@@ -66,6 +67,7 @@ pub struct StoredProposal {
     pub created_at: Time,
     pub before: Option<String>,
     pub after: Option<String>,
+    pub reason: Option<FindingReason>,
 }
 
 impl StoredProposal {
@@ -84,6 +86,7 @@ impl StoredProposal {
             created_at: row.created_at,
             before,
             after,
+            reason: row.reason,
         }
     }
 
@@ -105,6 +108,7 @@ impl StoredProposal {
             after: item(self.after)?,
             status: self.status,
             created_at: self.created_at,
+            reason: self.reason,
         })
     }
 }
@@ -112,17 +116,10 @@ impl StoredProposal {
 /// A reference of an item to the requirement that a proposal would add.
 #[derive(Debug, Clone, PartialEq, Eq, Insertable)]
 #[diesel(table_name = proposal_links)]
-pub struct ReferenceDraft {
+struct ReferenceRow {
     proposal_id: Id<Proposal>,
     from_id: Id<()>,
     reference: ReferenceKind,
-}
-
-impl ReferenceDraft {
-    #[must_use]
-    pub fn new(to: Id<Proposal>, from: Uuid, reference: ReferenceKind) -> Self {
-        Self { proposal_id: to, from_id: Id::from_uuid(from), reference }
-    }
 }
 
 /// Lists a project's proposals, newest first.
@@ -204,7 +201,7 @@ pub async fn link(
             .order(proposals::id.desc());
         let newest: Option<Id<Proposal>> = newest.select(proposals::id).first(conn).await.optional()?;
         let Some(proposal) = newest else { continue };
-        let link = ReferenceDraft::new(proposal, from, reference);
+        let link = ReferenceRow { proposal_id: proposal, from_id: Id::from_uuid(from), reference };
         diesel::insert_into(proposal_links::table).values(&link).on_conflict_do_nothing().execute(conn).await?;
     }
     Ok(())

@@ -1,7 +1,5 @@
 //! Tests of accepting and dismissing proposals.
 
-use std::collections::BTreeSet;
-
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -9,28 +7,6 @@ use super::*;
 use crate::support::{Role, World};
 
 on_both! {
-    async fn an_accepted_new_item_has_the_next_code_and_is_to_be_reviewed(world: World) {
-        let analysed = Analysed::proposed(world.server).await;
-        let new = analysed.open("NEW").await;
-        let answer = analysed.decide(&new, "accept").await.is(200);
-        let accepted = answer.data();
-        assert_eq!((&accepted["status"], &accepted["id"]), (&json!("ACCEPTED"), &new["id"]));
-        let item = analysed.requirement(RECEIPT).await;
-        assert_eq!((&accepted["after"], &accepted["targetId"], &accepted["before"]), (&item, &item["id"], &none()));
-        assert_eq!(
-            content(&item),
-            json!({
-                "id": new["after"]["id"], "code": "REQ-004", "statement": RECEIPT, "workflowStatus": "NEEDS_REVIEW",
-                "version": 1, "revisionSource": "AI_GENERATED",
-            })
-        );
-        let events = world.server.events_of_request(answer.header("x-request-id").unwrap()).await;
-        assert_eq!(events, ["item.changed"]);
-        analysed.run().await;
-        let open = analysed.proposals("status=OPEN&kind=NEW&targetType=REQUIREMENT").await;
-        assert_eq!(open, Vec::<Value>::new(), "it is known now");
-    }
-
     async fn an_accepted_change_replaces_the_content_and_keeps_the_former_one_in_the_proposal(world: World) {
         let analysed = Analysed::proposed(world.server).await;
         let before = analysed.requirement(SEARCH).await;
@@ -67,7 +43,7 @@ on_both! {
     async fn what_is_dismissed_changes_nothing(world: World) {
         let analysed = Analysed::proposed(world.server).await;
         let before = analysed.items("requirements").await;
-        for kind in ["NEW", "CHANGED", "GONE"] {
+        for kind in ["CHANGED", "GONE"] {
             let open = analysed.open(kind).await;
             let answer = analysed.decide(&open, "dismiss").await.is(200);
             assert_eq!(answer.data()["status"], "DISMISSED");
@@ -78,11 +54,11 @@ on_both! {
 
     async fn a_proposal_is_decided_once(world: World) {
         let analysed = Analysed::proposed(world.server).await;
-        let (new, gone) = (analysed.open("NEW").await, analysed.open("GONE").await);
-        analysed.decide(&new, "accept").await.is(200);
+        let (changed, gone) = (analysed.open("CHANGED").await, analysed.open("GONE").await);
+        analysed.decide(&changed, "accept").await.is(200);
         analysed.decide(&gone, "dismiss").await.is(200);
         let before = analysed.items("requirements").await;
-        for decided in [&new, &gone] {
+        for decided in [&changed, &gone] {
             analysed.decide(decided, "accept").await.refused(409, "InvalidState");
             analysed.decide(decided, "dismiss").await.refused(409, "InvalidState");
         }
@@ -91,7 +67,7 @@ on_both! {
 
     async fn of_many_who_accept_one_proposal_at_once_one_has_an_effect(world: World) {
         let analysed = Analysed::proposed(world.server).await;
-        for kind in ["NEW", "CHANGED", "GONE"] {
+        for kind in ["CHANGED", "GONE"] {
             let open = analysed.open(kind).await;
             let answers = join_all((0..6).map(|_| analysed.decide(&open, "accept"))).await;
             let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
@@ -103,25 +79,9 @@ on_both! {
         assert_eq!(versions, [3, 3, 1, 1], "each was changed once");
     }
 
-    async fn many_new_ones_accepted_at_once_get_codes_without_a_hole(world: World) {
-        let analysed = Analysed::new(world.server, &document(&[SEARCH])).await;
-        analysed.approve(world.server, SEARCH).await;
-        let text: Vec<String> =
-            (1..=12).map(|number| format!("The desk number {number} must print the list of ward {}.", number * 7)).collect();
-        let text: Vec<&str> = text.iter().map(String::as_str).collect();
-        analysed.ada.read(&analysed.project, "more.md", document(&text).as_bytes()).await;
-        analysed.run().await;
-        let open = analysed.proposals("status=OPEN&kind=NEW&targetType=REQUIREMENT").await;
-        let answers = join_all(open.iter().map(|one| analysed.decide(one, "accept"))).await;
-        let codes: BTreeSet<String> =
-            answers.into_iter().map(|answer| answer.is(200).data()["after"]["code"].as_str().unwrap().to_owned()).collect();
-        let expected: BTreeSet<String> = (2..2 + open.len()).map(|number| format!("REQ-{number:03}")).collect();
-        assert_eq!((codes, open.len() >= 10), (expected, true));
-    }
-
     async fn an_item_that_changed_since_needs_its_present_version(world: World) {
         let analysed = Analysed::proposed(world.server).await;
-        let (changed, new) = (analysed.open("CHANGED").await, analysed.open("NEW").await);
+        let changed = analysed.open("CHANGED").await;
         analysed.approve(world.server, SEARCH).await;
         let edited = analysed.requirement(SEARCH).await;
         let version = edited["version"].as_i64().unwrap();
@@ -134,27 +94,23 @@ on_both! {
         let answer = accept().if_match(version).await.is(200);
         assert_eq!(answer.data()["before"], edited, "what was replaced, not what it was proposed for");
         assert_eq!(analysed.requirement(SLOWER_SEARCH).await["version"], version + 1);
-        // What does not exist yet has no version.
-        let path = format!("{}/{}/accept", analysed.path(), new["id"].as_str().unwrap());
-        analysed.ada.client.post(path).if_match(1).await.refused(412, "PreconditionFailed");
-        analysed.decide(&new, "accept").await.is(200);
     }
 
     async fn a_proposal_of_another_project_is_not_found(world: World) {
         let (analysed, other) = (Analysed::proposed(world.server).await, Analysed::reviewed(world.server).await);
-        let new = analysed.open("NEW").await;
-        let id = new["id"].as_str().unwrap();
+        let open = analysed.open("CHANGED").await;
+        let id = open["id"].as_str().unwrap();
         for decision in ["accept", "dismiss"] {
             other.ada.client.post(format!("{}/{id}/{decision}", other.path())).await.refused(404, "NotFound");
             other.ada.client.post(format!("{}/{id}/{decision}", analysed.path())).await.refused(403, "Forbidden");
         }
-        assert_eq!(analysed.open("NEW").await, new);
+        assert_eq!(analysed.open("CHANGED").await, open);
     }
 
     async fn stakeholders_read_proposals_and_analysts_decide_them(world: World) {
         let analysed = Analysed::proposed(world.server).await;
-        let new = analysed.open("NEW").await;
-        let path = format!("{}/{}/accept", analysed.path(), new["id"].as_str().unwrap());
+        let open = analysed.open("CHANGED").await;
+        let path = format!("{}/{}/accept", analysed.path(), open["id"].as_str().unwrap());
         let stakeholder = world.member(&analysed.project, Role::Stakeholder).await;
         stakeholder.client.get(analysed.path()).await.is(200);
         stakeholder.client.post(&path).await.refused(403, "Forbidden");
@@ -164,17 +120,17 @@ on_both! {
 
     async fn in_an_archived_project_nothing_is_decided(world: World) {
         let analysed = Analysed::proposed(world.server).await;
-        let (new, gone) = (analysed.open("NEW").await, analysed.open("GONE").await);
+        let (changed, gone) = (analysed.open("CHANGED").await, analysed.open("GONE").await);
         let path = format!("/api/projects/{}", analysed.project);
         analysed.ada.client.patch(&path).json(json!({"status": "ARCHIVED"})).await.is(200);
-        analysed.decide(&new, "accept").await.refused(409, "ProjectArchived");
+        analysed.decide(&changed, "accept").await.refused(409, "ProjectArchived");
         analysed.decide(&gone, "dismiss").await.refused(409, "ProjectArchived");
-        assert_eq!(analysed.proposals("status=OPEN&kind=NEW&targetType=REQUIREMENT").await, [new]);
+        assert_eq!(analysed.proposals("status=OPEN&kind=CHANGED&targetType=REQUIREMENT").await, [changed]);
     }
 
     async fn a_deleted_project_leaves_no_proposals(world: World) {
         let analysed = Analysed::proposed(world.server).await;
-        analysed.decide(&analysed.open("NEW").await, "accept").await.is(200);
+        analysed.decide(&analysed.open("CHANGED").await, "accept").await.is(200);
         assert!(world.server.tables_containing(&analysed.project).await.contains(&"proposals".to_owned()));
         analysed.ada.client.delete(format!("/api/projects/{}", analysed.project)).await.is(200);
         let left = world.server.tables_containing(&analysed.project).await;

@@ -1,4 +1,4 @@
-//! Tests of proposals: what a later run finds never overwrites what people have reviewed.
+//! Tests of the specification: what a later run finds is added to it, or proposed, and overwrites nothing.
 
 mod decisions;
 mod references;
@@ -54,7 +54,7 @@ impl Analysed {
         analysed
     }
 
-    /// As [`Analysed::reviewed`], and a run has found one changed, one gone and one new.
+    /// As [`Analysed::reviewed`], and a run has found one changed and one gone, and added one.
     async fn proposed(server: &Server) -> Self {
         let analysed = Self::reviewed(server).await;
         analysed.reread(server, &document(&[SLOWER_SEARCH, EXPORT, RECEIPT])).await;
@@ -81,6 +81,11 @@ impl Analysed {
         let mut items = listed.data()["items"].as_array().unwrap().clone();
         items.sort_by_key(|item| item["code"].as_str().unwrap().to_owned());
         items
+    }
+
+    async fn items_count(&self, kind: &str) -> usize {
+        let listed = self.ada.client.get(format!("/api/projects/{}/{kind}?limit=1", self.project)).await.is(200);
+        usize::try_from(listed.data()["totalCount"].as_u64().unwrap()).unwrap()
     }
 
     /// Returns the requirement with a statement. Panics unless there is exactly one.

@@ -1,6 +1,7 @@
 //! Tests that references between items that are proposed never dangle, in whichever order the items are accepted.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use colloquy::analysis::items::model::WorkflowStatus;
 use serde_json::{Value, json};
@@ -8,19 +9,32 @@ use serde_json::{Value, json};
 use super::*;
 use crate::support::World;
 
+/// A sentence of which a requirement and a story are made.
 const STORY: &str = "As a clerk, I want to see the waiting list, so that I can fill free slots.";
 
-/// A project in which a requirement and its story are proposed; returns the two proposals.
+/// ReqIF of another program, with two requirements and a story.
+const FOREIGN: &[u8] = include_bytes!("../../../../crates/exports/file_tests/foreign.reqif");
+
+/// A project in which an import proposes a requirement and its story; returns the two proposals.
 async fn story_and_requirement(world: &World) -> (Analysed, Value, Value) {
     let analysed = Analysed::new(world.server, &document(&[SEARCH])).await;
-    analysed.approve(world.server, SEARCH).await;
-    analysed.ada.read(&analysed.project, "story.md", document(&[STORY]).as_bytes()).await;
-    analysed.run().await;
-    let story = analysed.proposals("status=OPEN&kind=NEW&targetType=USER_STORY").await;
-    assert_eq!(story.len(), 1, "{story:#?}");
-    let requirement = analysed.open("NEW").await;
-    assert_eq!(story[0]["after"]["requirementIds"], json!([requirement["after"]["id"]]));
-    (analysed, story[0].clone(), requirement)
+    let imports = format!("/api/projects/{}/imports", analysed.project);
+    // What contradicts a requirement there realises it here.
+    let file = String::from_utf8(FOREIGN.to_vec()).unwrap().replace("contradicts", "realizes");
+    analysed.ada.client.post_form(&imports, &[("file", Some("foreign.reqif"), file.as_bytes())]).await.is(201);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let story = loop {
+        let proposed = analysed.proposals("status=OPEN&kind=NEW&targetType=USER_STORY").await;
+        if let [story, ..] = proposed.as_slice() {
+            break story.clone();
+        }
+        assert!(Instant::now() < deadline, "nothing is proposed");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    let covered = story["after"]["requirementIds"][0].clone();
+    let proposed = analysed.proposals("status=OPEN&kind=NEW&targetType=REQUIREMENT").await;
+    let requirement = proposed.iter().find(|one| one["after"]["id"] == covered).unwrap_or_else(|| panic!("{story:#}"));
+    (analysed, story, requirement.clone())
 }
 
 /// Returns the requirements that stories refer to. Panics if one does not exist.
@@ -46,7 +60,7 @@ on_both! {
         assert!(referred(&analysed).await.contains(&id));
         let stories = analysed.items("user-stories").await;
         let told = stories.iter().find(|one| one["id"] == story["after"]["id"]).unwrap();
-        assert_eq!((&told["requirementIds"], &told["version"]), (&json!([id]), &json!(1)));
+        assert!(told["requirementIds"].as_array().unwrap().contains(&json!(id)) && told["version"] == 1, "{told}");
         let events = world.server.events_of_request(answer.header("x-request-id").unwrap()).await;
         assert_eq!(events, ["item.changed", "item.changed"]);
     }
@@ -55,7 +69,7 @@ on_both! {
         let (analysed, story, requirement) = story_and_requirement(&world).await;
         analysed.decide(&requirement, "accept").await.is(200);
         let accepted = analysed.decide(&story, "accept").await.is(200);
-        assert_eq!(accepted.data()["after"]["requirementIds"], json!([requirement["after"]["id"]]));
+        assert!(accepted.data()["after"]["requirementIds"].as_array().unwrap().contains(&requirement["after"]["id"]));
         assert!(referred(&analysed).await.contains(requirement["after"]["id"].as_str().unwrap()));
     }
 
@@ -76,14 +90,16 @@ on_both! {
         assert!(!referred(&analysed).await.contains(requirement["after"]["id"].as_str().unwrap()));
     }
 
-    async fn a_requirement_that_a_later_run_proposes_again_is_still_the_one_that_the_story_means(world: World) {
-        let (analysed, story, requirement) = story_and_requirement(&world).await;
-        analysed.decide(&story, "accept").await.is(200);
+    async fn a_story_that_a_run_adds_covers_the_requirement_that_it_adds(world: World) {
+        let analysed = Analysed::reviewed(world.server).await;
+        analysed.ada.read(&analysed.project, "story.md", document(&[STORY]).as_bytes()).await;
         analysed.run().await;
-        let again = analysed.open("NEW").await;
-        assert_ne!(again["id"], requirement["id"]);
-        analysed.decide(&again, "accept").await.is(200);
-        assert!(referred(&analysed).await.contains(requirement["after"]["id"].as_str().unwrap()));
+        let requirements = analysed.items("requirements").await;
+        let stories = analysed.items("user-stories").await;
+        let told = stories.iter().find(|one| one["sources"][0]["quote"] == STORY).unwrap_or_else(|| panic!("{stories:#?}"));
+        let covered = requirements.iter().find(|one| told["requirementIds"][0] == one["id"]).unwrap();
+        assert_eq!((&covered["sources"], &told["workflowStatus"]), (&told["sources"], &json!("NEEDS_REVIEW")));
+        referred(&analysed).await;
     }
 
     async fn an_approved_story_is_suspect_once_its_requirement_is_changed_or_rejected(world: World) {

@@ -1,9 +1,12 @@
-//! Tests that what runs propose follows the consent of those whom it quotes.
+//! Tests that what runs find and propose follows the consent of those whom it quotes.
 
 use actors::ids::{self, Id};
 use actors::time::{Clock, SystemClock};
 use colloquy::analysis::items::model::WorkflowStatus;
 use colloquy::analysis::items::store::change;
+use colloquy::db::schema::run_findings;
+use colloquy::db::{DbError, RunQueryDsl};
+use diesel::QueryDsl;
 use serde_json::{Value, json};
 
 use super::MP3;
@@ -69,11 +72,26 @@ on_both! {
         let hers = recorded(&id, "The vault must open with my secret tulip phrase.").await;
         let found = room.analysed().await;
         let is_hers = |text: &Value| text.to_string().contains("tulip") || text.to_string().contains(&hers.id);
-        assert!(!is_hers(&found), "nobody has accepted it: {found}");
-        let proposed = room.proposals().await;
-        assert!(proposed.iter().any(is_hers), "{proposed:#?}");
+        assert!(is_hers(&found), "it is new: {found}");
+        // She says it otherwise now: that is proposed.
+        let segment = format!("{}/transcript/segments/0", hers.path);
+        let text = "The vault must open with my secret tulip phrase of 9 words.";
+        room.ada.client.patch(segment).json(json!({"text": text})).await.is(200);
+        room.analysed().await;
+        until(async || room.proposals().await.iter().any(is_hers).then_some(())).await;
 
         room.consents(&eve, &id, json!({"recordingConsent": false})).await.is(200);
         until(async || (!room.proposals().await.iter().any(is_hers)).then_some(())).await;
+        let path = format!("/api/projects/{}/ai/results-dashboard", room.project);
+        until(async || (!is_hers(room.ada.client.get(&path).await.is(200).data())).then_some(())).await;
+        let db = server.db().await;
+        let kept = db.read(|conn| {
+            Box::pin(async move {
+                let former = run_findings::table.select(run_findings::before_body);
+                Ok::<Vec<Option<String>>, DbError>(former.load(conn).await?)
+            })
+        });
+        let kept = kept.await.unwrap();
+        assert!(!kept.iter().flatten().any(|body| body.contains("tulip") || body.contains(&hers.id)), "{kept:?}");
     }
 }

@@ -40,18 +40,14 @@ impl Play<'_> {
     pub async fn must_have_replayable_trail(&self) {
         let trail = self.reviewed.trail("").await;
         assert_eq!(trail.iter().map(event).collect::<Vec<_>>(), self.model.events);
-        let from_runs = self.model.items.iter().filter(|(_, item)| !item.is_added);
+        let items = self.model.items.iter();
         let mut states: BTreeMap<&str, Replayed> =
-            from_runs.map(|(id, item)| (id.as_str(), Replayed::of(&item.first))).collect();
+            items.map(|(id, item)| (id.as_str(), Replayed::of(&item.first))).collect();
         for one in &trail {
             let (id, told) = (one["targetId"].as_str().unwrap(), event(one));
             let item = &self.model.items[id];
             assert_eq!(one["targetCode"], item.now.code.as_str());
-            let Some((status, version)) = told.from else {
-                assert!(item.is_added && !states.contains_key(id), "{one:#} adds what is there");
-                states.insert(id, Replayed::of(&item.first));
-                continue;
-            };
+            let (status, version) = told.from.unwrap_or_else(|| panic!("nobody adds an item: {one:#}"));
             let state = states.get_mut(id).unwrap_or_else(|| panic!("{one:#} is about nothing"));
             assert_eq!((&state.status, state.version), (&status, version), "{one:#}");
             (state.status, state.version) = told.to;

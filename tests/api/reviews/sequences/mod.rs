@@ -30,13 +30,14 @@ enum PlayedStep {
     DecideMany,
     Regenerate,
     Run,
+    RunAndUndo,
     Accept,
     Dismiss,
     TakeBaseline,
 }
 
 /// Each as often as it is to come.
-const STEPS_OF: [PlayedStep; 20] = [
+const STEPS_OF: [PlayedStep; 21] = [
     PlayedStep::Decide,
     PlayedStep::Decide,
     PlayedStep::Decide,
@@ -50,6 +51,7 @@ const STEPS_OF: [PlayedStep; 20] = [
     PlayedStep::Regenerate,
     PlayedStep::Run,
     PlayedStep::Run,
+    PlayedStep::RunAndUndo,
     PlayedStep::Accept,
     PlayedStep::Accept,
     PlayedStep::Accept,
@@ -175,7 +177,8 @@ impl<'w> Play<'w> {
             PlayedStep::Decide => self.decide().await,
             PlayedStep::DecideMany => self.decide_many().await,
             PlayedStep::Regenerate => self.regenerate().await,
-            PlayedStep::Run => self.run_again().await,
+            PlayedStep::Run => drop(self.run_again().await),
+            PlayedStep::RunAndUndo => self.run_and_undo().await,
             PlayedStep::Accept => self.accept().await,
             PlayedStep::Dismiss => self.dismiss().await,
             PlayedStep::TakeBaseline => self.take_baseline().await,
@@ -192,6 +195,15 @@ impl<'w> Play<'w> {
             assert!(expected.covers.iter().all(is_there), "{id} covers what is not there: {expected:?}");
         }
         assert_eq!(now.len(), self.model.items.len(), "after {} steps", self.number);
+        let shown = self.reviewed.dashboard().await;
+        let metrics = &shown["metrics"];
+        let stories = now.values().filter(|item| item.is_story).count();
+        assert_eq!(
+            (&metrics["requirements"], &metrics["userStories"]),
+            (&json!(now.len() - stories), &json!(stories)),
+            "the specification has all of it after {} steps",
+            self.number
+        );
         let verification = self.reviewed.verification().await;
         let events = self.model.events.len();
         assert_eq!(
@@ -211,7 +223,6 @@ fn in_days(days: i64) -> String {
 on_both! {
     async fn whatever_people_and_runs_do_the_rules_hold_and_the_trail_has_all_of_it(world: World) {
         let mut play = Play::new(&world, world.server).await;
-        // As long as nobody has touched anything, runs publish what they find.
         play.run(&[0, 1]).await;
         play.must_agree().await;
         play.run_again().await;

@@ -127,12 +127,8 @@ pub struct PlayedItem {
     pub found: Value,
     /// The words by which the analysis knows it again: what is demanded, also of a story that is told of it.
     pub key: String,
-    /// The requirements that its proposal named: it covers them once they exist.
-    pub wishes: BTreeSet<String>,
     /// The state before its first event.
     pub first: ExpectedItem,
-    /// Whether its first event adds it.
-    pub is_added: bool,
 }
 
 /// A proposal, and what it proposes.
@@ -141,14 +137,13 @@ pub struct PlayedProposal {
     pub id: String,
     pub is_story: bool,
     pub kind: &'static str,
-    /// The item, also one that is not there yet.
     pub item: String,
     /// By what the analysis knows it again; empty for a GONE one.
     pub key: String,
     /// Null for a GONE one.
     pub content: Value,
     pub covers: BTreeSet<String>,
-    pub target_version: Option<i64>,
+    pub target_version: i64,
     pub status: &'static str,
 }
 
@@ -169,20 +164,18 @@ pub struct PlayedEvent {
 }
 
 /// A project as the rules have it.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct ProjectModel {
     /// By their ids.
     pub items: BTreeMap<String, PlayedItem>,
     pub proposals: Vec<PlayedProposal>,
     pub events: Vec<PlayedEvent>,
-    /// What is known again of NEW proposals that were dismissed.
-    pub dismissed_texts: BTreeSet<(bool, String)>,
     /// Items of CHANGED proposals that were dismissed, with the content.
     pub dismissed_changes: Vec<(String, Value)>,
     /// Items of GONE proposals that were dismissed.
     pub kept: BTreeSet<String>,
-    /// Stories and the proposed requirements that they may cover once these are accepted.
-    pub links: BTreeSet<(String, String)>,
+    /// How many items of each kind were ever added: of stories, and of requirements.
+    pub counts: BTreeMap<bool, usize>,
 }
 
 impl ProjectModel {
@@ -204,10 +197,11 @@ impl ProjectModel {
         self.items[id].now.suspect || self.items.values().any(rests)
     }
 
-    /// The next code of a kind: none is used twice, as no item is ever deleted.
-    pub fn next_code(&self, is_story: bool) -> String {
-        let count = self.items.values().filter(|item| item.now.is_story == is_story).count();
-        format!("{}-{:03}", if is_story { "US" } else { "REQ" }, count + 1)
+    /// The next code of a kind: none is used twice.
+    pub fn next_code(&mut self, is_story: bool) -> String {
+        let count = self.counts.entry(is_story).or_default();
+        *count += 1;
+        format!("{}-{count:03}", if is_story { "US" } else { "REQ" })
     }
 
     /// What a decision makes of an item, with its event. Returns the item if stories that cover it become suspect.
@@ -255,6 +249,13 @@ impl ProjectModel {
         assert_eq!(known.next(), None, "nobody accepts the same words twice");
         first
     }
+
+    /// The item that says the same by now, in whichever order: of several the one with the first code.
+    pub fn saying(&self, is_story: bool, words: &str) -> Option<String> {
+        let is_it = |item: &PlayedItem| item.now.is_story == is_story && said(&item.now.words()) == said(words);
+        let saying = self.items.iter().filter(|(_, item)| is_it(item));
+        saying.min_by_key(|(_, item)| item.now.code.clone()).map(|(id, _)| id.clone())
+    }
 }
 
 pub fn is_story(item: &Value) -> bool {
@@ -278,4 +279,14 @@ pub fn words(is_story: bool, content: &Value) -> String {
 
 pub fn id(item: &Value) -> String {
     item["id"].as_str().unwrap().to_owned()
+}
+
+/// All words of a text but those that demand nothing, in the order of the alphabet.
+pub fn said(text: &str) -> Vec<String> {
+    let words = text.to_lowercase();
+    let words = words.split(|sign: char| !sign.is_alphanumeric());
+    let is_empty = ["", "a", "an", "the", "shall", "must", "will", "please", "also", "then"];
+    let mut said: Vec<String> = words.filter(|word| !is_empty.contains(word)).map(str::to_owned).collect();
+    said.sort();
+    said
 }

@@ -20,7 +20,7 @@ impl Play<'_> {
 
     /// Mostly one that is open, and of each kind as often as of the others.
     fn some_proposal(&mut self) -> Option<usize> {
-        let (wants_any, kind) = (self.below(6) == 0, self.one_of(&["NEW", "CHANGED", "GONE"]));
+        let (wants_any, kind) = (self.below(6) == 0, self.one_of(&["CHANGED", "GONE"]));
         let is_wanted = |one: &PlayedProposal| wants_any || (one.is_open() && one.kind == kind);
         let all: Vec<usize> =
             (0..self.model.proposals.len()).filter(|at| is_wanted(&self.model.proposals[*at])).collect();
@@ -42,13 +42,10 @@ impl Play<'_> {
         }
         let (person, seen) = (self.somebody(), self.one_of(&SEEN_OF_PROPOSED));
         println!("{}: accept {} {} of {} seen {seen:?}", self.number, proposal.status, proposal.kind, proposal.item);
-        let target = self.model.items.get(&proposal.item).map(|item| item.now.clone());
-        let target = target.filter(|_| proposal.kind != "NEW");
+        let target = self.model.items[&proposal.item].now.clone();
         let request = person.client.post(self.reviewed.at(&format!("proposals/{}/accept", proposal.id)));
-        let answer = seen.on(request, target.as_ref().map_or(1, |item| item.version)).await;
-        let version = target.as_ref().map(|item| item.version);
-        // What does not exist yet has no version that anybody could have seen.
-        if seen == Seen::Another || (seen == Seen::Present && version.is_none()) {
+        let answer = seen.on(request, target.version).await;
+        if seen == Seen::Another {
             answer.refused(412, "PreconditionFailed");
             return;
         }
@@ -56,7 +53,7 @@ impl Play<'_> {
             answer.refused(409, "InvalidState");
             return;
         }
-        if seen == Seen::Nothing && version != proposal.target_version {
+        if seen == Seen::Nothing && target.version != proposal.target_version {
             answer.refused(409, "InvalidState");
             self.count("refused, as the item has changed since");
             return;
@@ -64,50 +61,11 @@ impl Play<'_> {
         let answer = answer.is(200);
         assert_eq!((answer.text_of("id"), answer.text_of("status")), (proposal.id.clone(), "ACCEPTED".to_owned()));
         self.model.proposals[at].status = "ACCEPTED";
-        match target {
-            None => self.added(&person.id, &proposal).await,
-            Some(target) => self.replaced(&person.id, &proposal, &target),
-        }
+        self.replaced(&person.id, &proposal, &target);
         self.count(match proposal.kind {
-            "NEW" => "accepted NEW",
             "CHANGED" => "accepted CHANGED",
             _ => "accepted GONE",
         });
-    }
-
-    /// An accepted NEW one: an item with the next code, and with what it covers already.
-    async fn added(&mut self, actor: &str, proposal: &PlayedProposal) {
-        let covers = proposal.covers.iter().filter(|id| self.model.items.contains_key(*id)).cloned().collect();
-        let code = self.model.next_code(proposal.is_story);
-        let now = ExpectedItem::added(proposal.is_story, code, proposal.content.clone(), covers);
-        self.model.note(actor, &proposal.item, None, &now, "ACCEPT_PROPOSAL");
-        let item = PlayedItem {
-            first: now.clone(),
-            now,
-            touched: true,
-            found: proposal.content.clone(),
-            key: proposal.key.clone(),
-            wishes: proposal.covers.clone(),
-            is_added: true,
-        };
-        self.model.items.insert(proposal.item.clone(), item);
-        if !proposal.is_story {
-            self.now_covered(&proposal.item).await;
-        }
-    }
-
-    /// Stories that wished for a requirement cover it now; so may those that were found to mean it.
-    async fn now_covered(&mut self, requirement: &String) {
-        let now = self.items().await;
-        let links = &self.model.links;
-        for (id, item) in self.model.items.iter_mut().filter(|(_, item)| item.now.is_story) {
-            let covers = ExpectedItem::of(&now[id]).covers.contains(requirement);
-            assert!(covers || !item.wishes.contains(requirement), "{id} was to cover {requirement}");
-            assert!(!covers || links.contains(&(id.clone(), requirement.clone())), "{id} never meant {requirement}");
-            if covers {
-                item.now.covers.insert(requirement.clone());
-            }
-        }
     }
 
     /// An accepted CHANGED or GONE one.
@@ -124,7 +82,6 @@ impl Play<'_> {
         if proposal.kind == "CHANGED" {
             let item = self.model.items.get_mut(&proposal.item).unwrap();
             (item.found, item.key) = (proposal.content.clone(), proposal.key.clone());
-            item.wishes = proposal.covers.clone();
         }
     }
 
@@ -141,7 +98,6 @@ impl Play<'_> {
         assert_eq!((id(answer.data()), answer.text_of("status")), (proposal.id.clone(), "DISMISSED".to_owned()));
         self.model.proposals[at].status = "DISMISSED";
         match proposal.kind {
-            "NEW" => drop(self.model.dismissed_texts.insert((proposal.is_story, proposal.key))),
             "CHANGED" => self.model.dismissed_changes.push((proposal.item, proposal.content)),
             _ => drop(self.model.kept.insert(proposal.item)),
         }

@@ -6,15 +6,12 @@ use serde_json::{Value, json};
 
 use super::Play;
 use super::findings::{ExpectedFinding, Likeness, TOPIC_COUNT, document_of, first_topic, text};
-use super::model::{ExpectedItem, PlayedItem, PlayedProposal, content, id, is_story, words};
+use super::model::{ExpectedItem, PlayedItem, PlayedProposal, ProjectModel, content, id, is_story, said, words};
 use crate::analysis::runs;
 
-/// What a run proposes for the items of one kind.
+/// What a run proposes for the items of one kind, by their items.
 #[derive(Default)]
 struct ProposedByRun {
-    /// By their words.
-    new: BTreeMap<String, Value>,
-    /// By their items.
     changed: BTreeMap<String, Value>,
     gone: BTreeMap<String, Value>,
 }
@@ -22,8 +19,6 @@ struct ProposedByRun {
 /// What a run read, and what there was before and after it.
 struct SeenRun<'a> {
     documents: &'a [usize],
-    /// Whether anybody has touched an item.
-    is_reviewed: bool,
     before: BTreeMap<String, Value>,
     after: BTreeMap<String, Value>,
 }
@@ -34,7 +29,6 @@ impl ProposedByRun {
         for one in listed.iter().filter(|one| (one["targetType"] == "USER_STORY") == wants_stories) {
             let target = one["targetId"].as_str().map(str::to_owned);
             let former = match (one["kind"].as_str().unwrap(), target) {
-                ("NEW", None) => proposed.new.insert(words(wants_stories, &content(&one["after"])), one.clone()),
                 ("CHANGED", Some(item)) => proposed.changed.insert(item, one.clone()),
                 ("GONE", Some(item)) => proposed.gone.insert(item, one.clone()),
                 _ => panic!("{one:#}"),
@@ -45,9 +39,17 @@ impl ProposedByRun {
     }
 }
 
+impl SeenRun<'_> {
+    /// Whether the run added an item that says what was found.
+    fn has_added(&self, finding: &ExpectedFinding) -> bool {
+        let mut added = self.after.iter().filter(|(id, _)| !self.before.contains_key(*id)).map(|(_, item)| item);
+        added.any(|item| is_story(item) == finding.is_story && content(item) == finding.content)
+    }
+}
+
 impl Play<'_> {
     /// Analyses one document or both, whose texts may be others by now.
-    pub async fn run_again(&mut self) {
+    pub async fn run_again(&mut self) -> String {
         let former = self.wordings;
         for topic in 0..TOPIC_COUNT {
             self.wordings[topic] = match self.below(8) {
@@ -69,10 +71,11 @@ impl Play<'_> {
             }
         }
         let documents = self.one_of(&[vec![0], vec![1], vec![0, 1], vec![0, 1]]);
-        self.run(&documents).await;
+        self.run(&documents).await
     }
 
-    pub async fn run(&mut self, documents: &[usize]) {
+    /// Analyses some documents, and returns the id of the run.
+    pub async fn run(&mut self, documents: &[usize]) -> String {
         println!("{}: run over {documents:?} with {:?}", self.number, self.wordings);
         let findings = self.findings(documents).await;
         let before = self.items().await;
@@ -84,15 +87,8 @@ impl Play<'_> {
         assert_eq!(over["status"], "COMPLETED", "{over}");
         let after = self.items().await;
         let listed = self.proposals(&format!("runId={run}")).await;
-        let is_reviewed = self.model.items.values().any(|item| item.touched);
-        assert!(is_reviewed || listed.is_empty(), "nothing is proposed before anybody has reviewed anything");
-
-        for (id, item) in &self.model.items {
-            if item.touched {
-                assert_eq!(before[id], after[id], "a run changes nothing that a person has touched");
-            }
-        }
-        let seen = SeenRun { documents, is_reviewed, before, after };
+        assert!(before.keys().all(|id| after.contains_key(id)), "a run removes nothing");
+        let seen = SeenRun { documents, before, after };
         let mut ids = BTreeMap::new();
         for wants_stories in [false, true] {
             let own: Vec<ExpectedFinding> =
@@ -100,17 +96,32 @@ impl Play<'_> {
             let proposed = ProposedByRun::of(&listed, wants_stories);
             self.ran(&seen, wants_stories, &own, &proposed, &mut ids);
         }
-        // What a story covers is an item by now, or will be one.
-        for story in findings.iter().filter(|one| one.is_story) {
-            let Some(own) = ids.get(&(true, story.key.clone())) else { continue };
-            for requirement in story.covers.iter().filter_map(|covered| ids.get(&(false, covered.clone()))) {
-                self.model.links.insert((own.clone(), requirement.clone()));
-            }
-        }
         let open: BTreeSet<String> = self.proposals("status=OPEN").await.iter().map(id).collect();
         let expected = self.model.proposals.iter().filter(|one| one.is_open()).map(|one| one.id.clone());
         assert_eq!(open, expected.collect(), "what is open after a run");
         self.count("runs");
+        run
+    }
+
+    /// Analyses the documents again, and undoes it: all is as it was, but the codes that were given are not given again.
+    pub async fn run_and_undo(&mut self) {
+        let former = self.model.clone();
+        let run = self.run_again().await;
+        let path = format!("{}/{run}/undo", runs(&self.reviewed.project));
+        let undone = self.reviewed.ada.client.post(&path).json(json!({})).await.is(200);
+        assert_eq!(undone.data()["kept"], json!([]), "nobody has touched anything");
+        self.reviewed.ada.client.post(&path).json(json!({})).await.refused(409, "InvalidState");
+        println!("{}: undone", self.number);
+        self.model = ProjectModel { counts: self.model.counts.clone(), ..former };
+        let open: BTreeSet<String> = self.proposals("status=OPEN").await.iter().map(id).collect();
+        let expected = self.model.proposals.iter().filter(|one| one.is_open()).map(|one| one.id.clone());
+        assert_eq!(open, expected.collect(), "what is open after a run was undone");
+        self.count("undone");
+    }
+
+    /// The requirements that a story covers, by what the run found.
+    fn covered(finding: &ExpectedFinding, ids: &BTreeMap<(bool, String), String>) -> BTreeSet<String> {
+        finding.covers.iter().filter_map(|key| ids.get(&(false, key.clone())).cloned()).collect()
     }
 
     /// What a run makes of its findings of one kind. Adds to `ids` those of the items that they are about.
@@ -124,31 +135,43 @@ impl Play<'_> {
     ) {
         let (mut found, mut changed, mut unknown) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for finding in findings {
-            let Some(id) = self.model.known(is_story, &finding.key) else {
-                if seen.is_reviewed {
-                    unknown.push(finding);
-                } else {
-                    let id = self.published(finding, &seen.after);
-                    found.insert(id.clone());
-                    ids.insert((is_story, finding.key.clone()), id);
+            let known = self.model.known(is_story, &finding.key);
+            let Some(id) = known.clone().or_else(|| self.model.saying(is_story, &finding.words)) else {
+                match self.decided(finding) {
+                    Some((id, is_open)) => {
+                        ids.insert((is_story, finding.key.clone()), id.clone());
+                        found.insert(id.clone());
+                        if is_open {
+                            changed.insert(id);
+                        }
+                    }
+                    None => unknown.push(finding),
                 }
                 continue;
             };
             found.insert(id.clone());
             ids.insert((is_story, finding.key.clone()), id.clone());
-            if !self.model.items[&id].touched {
-                self.refreshed(&id, finding, &seen.after);
-            } else if self.model.items[&id].found != finding.content && !self.was_dismissed(&id, finding) {
+            let item = self.model.items.get_mut(&id).unwrap();
+            if known.is_none() || item.found == finding.content {
+                item.now.covers.extend(Self::covered(finding, ids));
+                if !item.touched {
+                    item.first = item.now.clone();
+                }
+                self.count("confirmed");
+            } else if !item.touched {
+                item.now.version += i64::from(item.now.content != finding.content);
+                item.now.content = finding.content.clone();
+                item.found = finding.content.clone();
+                item.now.covers = Self::covered(finding, ids);
+                item.first = item.now.clone();
+            } else if !self.was_dismissed(&id, finding) {
                 changed.insert(id);
             }
         }
 
         // Findings with other words are changes of items with nearly the same words, if these were not found themselves.
-        let missing = self
-            .model
-            .items
-            .iter()
-            .filter(|(id, item)| item.touched && item.now.is_story == is_story && !found.contains(*id));
+        let missing =
+            self.model.items.iter().filter(|(id, item)| item.now.is_story == is_story && !found.contains(*id));
         let missing: Vec<(String, String)> = missing.map(|(id, item)| (id.clone(), item.now.words())).collect();
         let like = |play: &Self, finding: &ExpectedFinding, words: &String| {
             finding.likeness(play.found_texts.contains(&(is_story, words.clone())), words)
@@ -163,7 +186,7 @@ impl Play<'_> {
                     changed.insert(id.clone());
                     Some(id.clone())
                 }
-                None if proposed.new.contains_key(&finding.words) => None,
+                None if seen.has_added(finding) => None,
                 None => {
                     let is_kept = |(id, words): &&(String, String)| {
                         self.was_dismissed(id, finding)
@@ -182,19 +205,15 @@ impl Play<'_> {
             }
         }
         found.extend(matched.keys().cloned());
-        let mut new = BTreeSet::new();
         for finding in unknown.iter().filter(|finding| !matched.values().any(|words| *words == finding.words)) {
             for (id, words) in &missing {
                 let is_free = !matched.contains_key(id);
                 assert!(!is_free || like(self, finding, words) != Likeness::Alike, "{finding:?} is like {words}");
             }
-            if self.model.dismissed_texts.contains(&(is_story, finding.key.clone())) {
-                continue;
-            }
-            new.insert(finding.words.clone());
-            self.must_be_new(finding, &proposed.new[&finding.words], ids);
+            let covers = Self::covered(finding, ids);
+            let id = self.added(finding, covers, &seen.after);
+            ids.insert((is_story, finding.key.clone()), id);
         }
-        assert_eq!(proposed.new.keys().cloned().collect::<BTreeSet<_>>(), new, "what is NEW");
         assert_eq!(proposed.changed.keys().cloned().collect::<BTreeSet<_>>(), changed, "what is CHANGED");
         let is_gone = |id: &&String| {
             let item = &self.model.items[*id];
@@ -205,80 +224,58 @@ impl Play<'_> {
         assert_eq!(proposed.gone.keys().cloned().collect::<BTreeSet<_>>(), gone, "what is GONE");
 
         for one in self.model.proposals.iter_mut().filter(|one| one.is_open() && one.is_story == is_story) {
-            let is_superseded = match one.kind {
-                "NEW" => seen.documents.contains(&document_of(&one.key)),
-                _ => found.contains(&one.item) || gone.contains(&one.item),
-            };
+            let is_superseded = found.contains(&one.item) || gone.contains(&one.item);
             one.status = if is_superseded { "SUPERSEDED" } else { one.status };
         }
-        self.register(is_story, proposed, findings, &seen.before);
+        self.register(is_story, proposed, findings, seen);
+    }
+
+    /// The item that a finding was proposed as a change of, and whether that is open: once proposed, it is no new item.
+    fn decided(&self, finding: &ExpectedFinding) -> Option<(String, bool)> {
+        let says_it = |content: &Value| said(&words(finding.is_story, content)) == said(&finding.words);
+        let open = self.model.proposals.iter().filter(|one| one.is_open() && one.kind == "CHANGED");
+        let open: Vec<_> = open.filter(|one| one.is_story == finding.is_story).collect();
+        let by_key = open.iter().rfind(|one| one.key == finding.key);
+        if let Some(open) = by_key.or_else(|| open.iter().rfind(|one| says_it(&one.content))) {
+            return Some((open.item.clone(), true));
+        }
+        let is_it = |(id, content): &&(String, Value)| {
+            self.model.items[id].now.is_story == finding.is_story && (*content == finding.content || says_it(content))
+        };
+        let dismissed = self.model.dismissed_changes.iter().filter(is_it);
+        dismissed.map(|(id, _)| id).min().map(|id| (id.clone(), false))
     }
 
     fn was_dismissed(&self, id: &str, finding: &ExpectedFinding) -> bool {
         self.model.dismissed_changes.iter().any(|(item, content)| item == id && *content == finding.content)
     }
 
-    /// A finding that becomes an item at once.
-    fn published(&mut self, finding: &ExpectedFinding, after: &BTreeMap<String, Value>) -> String {
+    /// A finding that becomes an item. Returns its id.
+    fn added(
+        &mut self,
+        finding: &ExpectedFinding,
+        covers: BTreeSet<String>,
+        after: &BTreeMap<String, Value>,
+    ) -> String {
         let code = self.model.next_code(finding.is_story);
         let is_it = |item: &&Value| is_story(item) == finding.is_story && item["code"] == code.as_str();
         let item = after.values().find(is_it).unwrap_or_else(|| panic!("no {code}"));
-        let covers = ExpectedItem::of(item).covers;
         let now = ExpectedItem::added(finding.is_story, code, finding.content.clone(), covers);
-        let wishes = BTreeSet::new();
-        let played = PlayedItem {
-            first: now.clone(),
-            now,
-            touched: false,
-            found: finding.content.clone(),
-            key: finding.key.clone(),
-            wishes,
-            is_added: false,
-        };
+        let (found, key) = (finding.content.clone(), finding.key.clone());
+        let played = PlayedItem { first: now.clone(), now, touched: false, found, key };
         self.model.items.insert(id(item), played);
         id(item)
     }
 
-    /// An item that nobody has touched becomes as it is found.
-    fn refreshed(&mut self, id: &str, finding: &ExpectedFinding, after: &BTreeMap<String, Value>) {
-        let item = self.model.items.get_mut(id).unwrap();
-        item.now.version += i64::from(item.now.content != finding.content);
-        item.now.content = finding.content.clone();
-        item.found = finding.content.clone();
-        item.now.covers = ExpectedItem::of(&after[id]).covers;
-        item.first = item.now.clone();
-    }
-
-    fn must_be_new(&self, finding: &ExpectedFinding, one: &Value, ids: &mut BTreeMap<(bool, String), String>) {
-        assert_eq!((&one["before"], content(&one["after"])), (&Value::Null, finding.content.clone()));
-        let of_item = id(&one["after"]);
-        let same = self.model.proposals.iter().find(|former| {
-            former.is_open() && former.kind == "NEW" && former.is_story == finding.is_story && former.key == finding.key
-        });
-        if let Some(same) = same {
-            assert_eq!(same.item, of_item, "the same finding keeps the id under which it would become an item");
-        }
-        ids.insert((finding.is_story, finding.key.clone()), of_item);
-    }
-
     /// Notes what is proposed now, in an order that is the same whenever the seed is played again.
-    fn register(
-        &mut self,
-        is_story: bool,
-        proposed: &ProposedByRun,
-        findings: &[ExpectedFinding],
-        before: &BTreeMap<String, Value>,
-    ) {
+    fn register(&mut self, is_story: bool, proposed: &ProposedByRun, findings: &[ExpectedFinding], seen: &SeenRun<'_>) {
         let mut noted = Vec::new();
-        for (kind, some) in [("NEW", &proposed.new), ("CHANGED", &proposed.changed), ("GONE", &proposed.gone)] {
+        for (kind, some) in [("CHANGED", &proposed.changed), ("GONE", &proposed.gone)] {
             for (item, one) in some {
-                let present = before.get(item);
-                if kind != "NEW" {
-                    assert_eq!(Some(&one["before"]), present, "{kind}");
-                }
-                let now = self.model.items.get(item).map(|item| &item.now);
+                assert_eq!(Some(&one["before"]), seen.before.get(item), "{kind}");
+                let now = &self.model.items[item].now;
                 let content = if kind == "GONE" { Value::Null } else { content(&one["after"]) };
-                if let (Some(now), "CHANGED") = (now, kind) {
+                if kind == "CHANGED" {
                     let shown = ExpectedItem::of(&one["after"]);
                     let revised = now.revised(content.clone(), "AI_REGENERATED");
                     assert_eq!(ExpectedItem { covers: revised.covers.clone(), ..shown }, revised);
@@ -287,16 +284,16 @@ impl Play<'_> {
                 assert_eq!(key.is_some(), kind != "GONE", "nothing that was found: {one:#}");
                 let covers = one["after"]["requirementIds"].as_array().into_iter().flatten();
                 noted.push((
-                    now.map(|now| now.code.clone()).unwrap_or_else(|| item.clone()),
+                    now.code.clone(),
                     PlayedProposal {
                         id: id(one),
                         is_story,
                         kind,
-                        item: if kind == "NEW" { id(&one["after"]) } else { item.clone() },
+                        item: item.clone(),
                         key: key.unwrap_or_default(),
                         content,
                         covers: covers.map(|id| id.as_str().unwrap().to_owned()).collect(),
-                        target_version: now.map(|now| now.version),
+                        target_version: now.version,
                         status: "OPEN",
                     },
                 ));

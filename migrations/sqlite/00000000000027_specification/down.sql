@@ -1,0 +1,12 @@
+DROP TABLE run_undos;
+DROP TABLE unadopted_projects;
+ALTER TABLE run_drafts DROP COLUMN metrics;
+ALTER TABLE run_drafts DROP COLUMN summary;
+ALTER TABLE run_results DROP COLUMN attempt;
+ALTER TABLE run_results DROP COLUMN metrics;
+ALTER TABLE run_results DROP COLUMN summary;
+DELETE FROM proposals WHERE target_type NOT IN ('REQUIREMENT', 'USER_STORY');
+ALTER TABLE proposals DROP COLUMN reason;
+DROP TABLE run_findings;
+DELETE FROM items WHERE kind NOT IN ('REQUIREMENT', 'USER_STORY');
+DELETE FROM item_numbers WHERE kind NOT IN ('REQUIREMENT', 'USER_STORY');

@@ -1,0 +1,173 @@
+//! What the project has when a run comes with its findings: its items, and the proposals of earlier runs. Everything is read page
+//! by page.
+
+use std::collections::{HashMap, HashSet};
+
+use actors::ids::Id;
+use actors::run::Run;
+use pipeline::result::Warning;
+use pipeline::{PipelineResult, SourceKind};
+use uuid::Uuid;
+
+use super::matching::{Likened, SourcePlace};
+use super::reconciling::{self, FoundText, KindPlan, KnownItem, OpenProposal, PastProposals, ReadScope, ReplacedText};
+use crate::analysis::items::content_key::content_key;
+use crate::analysis::items::model::{SourceReference, WorkflowStatus};
+use crate::analysis::items::project_item::ProjectItem;
+use crate::analysis::items::store as results;
+use crate::analysis::items::store::Item;
+use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus};
+use crate::analysis::proposals::store::drafts::{self as store, PastProposal};
+use crate::db::{Db, DbError};
+use crate::projects::item_kind::ItemKind;
+
+/// How many rows are read at once.
+const PAGE: i64 = 200;
+
+/// A project that a run has findings for.
+pub struct PresentProject<'a> {
+    pub db: &'a Db,
+    pub run: &'a Run,
+    /// What the run has read. Nothing for a kind that it was not asked for.
+    pub scope: ReadScope,
+}
+
+impl PresentProject<'_> {
+    /// Plans for the findings of one kind.
+    ///
+    /// # Errors
+    /// Only database errors.
+    pub async fn plan(&self, kind: ItemKind, findings: Vec<FoundText>) -> Result<KindPlan, DbError> {
+        let (items, past) = (self.items(kind).await?, self.past(kind).await?);
+        let scope = self.scope.clone();
+        let planned = tokio::task::spawn_blocking(move || {
+            let mut new_id = || Id::<()>::generate().uuid();
+            reconciling::reconcile(&findings, &items, &past, &scope, &mut new_id)
+        });
+        planned.await.map_err(|error| DbError::Broken(error.to_string()))
+    }
+
+    /// All items of one kind, in the order of their numbers.
+    async fn items(&self, kind: ItemKind) -> Result<Vec<KnownItem>, DbError> {
+        let (mut after, mut items) = (0, Vec::new());
+        let project_id = self.run.project_id;
+        loop {
+            let read = self.db.read(move |conn| Box::pin(results::after(conn, project_id, kind, after, PAGE))).await?;
+            let Some(last) = read.last() else { return Ok(items) };
+            after = last.number;
+            for stored in read {
+                items.push(present(kind, stored)?);
+            }
+        }
+    }
+
+    async fn past(&self, kind: ItemKind) -> Result<PastProposals, DbError> {
+        let (mut after, mut past) = (Id::<Proposal>::from_uuid(Uuid::nil()), PastProposals::default());
+        let project_id = self.run.project_id;
+        loop {
+            let read = self.db.read(move |conn| Box::pin(store::past(conn, project_id, kind, after, PAGE)));
+            let read = read.await?;
+            let Some(last) = read.last() else { return Ok(past) };
+            after = last.id;
+            let mut texts = self.texts(kind, &read).await?;
+            past.replaced.extend(self.replaced(kind, &read).await?);
+            for PastProposal { id, item_id, kind, status, reason, text_key, content_key } in read {
+                if status == ProposalStatus::Open {
+                    let (said, sources) = texts.remove(&id).unwrap_or_default();
+                    past.open.push(OpenProposal { id: id.uuid(), item_id, kind, reason, text_key, said, sources });
+                    continue;
+                }
+                if status != ProposalStatus::Dismissed {
+                    continue;
+                }
+                match kind {
+                    ProposalKind::New => drop(past.dismissed_texts.insert(text_key)),
+                    ProposalKind::Changed => {
+                        past.dismissed_words.extend(texts.remove(&id).map(|(said, _)| (item_id, said)));
+                        past.dismissed_changes.insert((item_id, content_key));
+                    }
+                    ProposalKind::Gone => drop(past.kept.insert(item_id)),
+                }
+            }
+        }
+    }
+
+    /// What items said before the accepted CHANGED ones among some proposals.
+    async fn replaced(&self, kind: ItemKind, some: &[PastProposal]) -> Result<Vec<ReplacedText>, DbError> {
+        let is_change =
+            |past: &&PastProposal| past.status == ProposalStatus::Accepted && past.kind == ProposalKind::Changed;
+        let changes = some.iter().filter(is_change);
+        let items: HashMap<Id<Proposal>, Uuid> = changes.map(|past| (past.id, past.item_id)).collect();
+        let ids: Vec<Id<Proposal>> = items.keys().copied().collect();
+        let bodies = self.db.read(move |conn| Box::pin(store::before_bodies(conn, ids))).await?;
+        let former = bodies.into_iter().filter_map(|(id, body)| Some((*items.get(&id)?, body?)));
+        let replaced = former.map(|(item_id, body)| {
+            let item = results::item_of(kind, &body)?;
+            Ok(ReplacedText { item_id, said: likened(&item).said().to_owned(), sources: sources(&item) })
+        });
+        replaced.collect()
+    }
+
+    /// What the items would say by the undecided and dismissed ones among some proposals, and what they would rest on.
+    async fn texts(
+        &self,
+        kind: ItemKind,
+        some: &[PastProposal],
+    ) -> Result<HashMap<Id<Proposal>, (String, HashSet<Uuid>)>, DbError> {
+        let unaccepted = some.iter().filter(|past| past.status != ProposalStatus::Accepted);
+        let ids: Vec<Id<Proposal>> = unaccepted.map(|past| past.id).collect();
+        let bodies = self.db.read(move |conn| Box::pin(store::after_bodies(conn, ids))).await?;
+        let texts = bodies.into_iter().filter_map(|(id, body)| Some((id, body?))).map(|(id, body)| {
+            let item = results::item_of(kind, &body)?;
+            Ok((id, (likened(&item).said().to_owned(), sources(&item))))
+        });
+        texts.collect()
+    }
+}
+
+fn present(kind: ItemKind, stored: Item) -> Result<KnownItem, DbError> {
+    let item = results::item_of(kind, &stored.body)?;
+    Ok(KnownItem {
+        id: stored.id.uuid(),
+        content_key: if stored.content_key.is_empty() { content_key(&item) } else { stored.content_key },
+        text_key: stored.text_key,
+        is_touched: stored.touched,
+        is_rejected: item.workflow_status() == WorkflowStatus::Rejected,
+        likened: likened(&item),
+        sources: sources(&item),
+    })
+}
+
+fn sources(item: &ProjectItem) -> HashSet<Uuid> {
+    let source = |source: &SourceReference| source.document_id.or(source.recording_id);
+    item.sources().iter().filter_map(source).collect()
+}
+
+/// The words and places of an item, to be compared with findings.
+fn likened(item: &ProjectItem) -> Likened {
+    let place = |source: &SourceReference| {
+        let offsets = (source.start_offset, source.end_offset);
+        SourcePlace::at(source.document_id.or(source.recording_id)?, offsets, source.start_ms.zip(source.end_ms))
+    };
+    Likened::new(item.words(), item.sources().iter().filter_map(place).collect())
+}
+
+/// What a run has read: its documents, but those with a warning that they were not read as a whole, and the recordings that it
+/// quotes. A recording in which it found nothing at all may not have been transcribed when it began.
+#[must_use]
+pub fn read_scope(run: &Run, result: &mut PipelineResult) -> ReadScope {
+    let is_harmless = |warning: &&Warning| {
+        let code = warning.code.as_str();
+        code == Warning::HIDDEN_TEXT || code == Warning::ADDRESSES_MACHINE
+    };
+    let in_part = result.warnings.iter().filter(|warning| !is_harmless(warning));
+    let in_part: HashSet<Uuid> = in_part.filter_map(|warning| warning.source_id.as_ref()?.parse().ok()).collect();
+    let mut sources: HashSet<Uuid> = run.document_ids.iter().map(|id| id.uuid()).collect();
+    if run.meeting_id.is_some_and(|id| !in_part.contains(&id.uuid())) {
+        let cited = result.citations().filter(|citation| citation.kind == SourceKind::Recording);
+        sources.extend(cited.filter_map(|citation| citation.source_id.parse::<Uuid>().ok()));
+    }
+    sources.retain(|id| !in_part.contains(id));
+    let is_whole = result.warnings.iter().all(|warning| warning.code != Warning::TOO_MANY_ITEMS);
+    ReadScope { sources, is_whole }
+}
