@@ -42,8 +42,7 @@ const common = (targetType: TargetType, { id, code, quotes }: Coded, text: strin
 export function itemsOf(dashboard: ReviewDashboard): Item[] {
   const { summary } = dashboard;
   const isSummarised = summary.text !== '' || summary.keyDecisions.length + summary.scope.length + summary.outOfScope.length + summary.assumptions.length > 0;
-  // Without the codes of the items that it names: whoever looks for a code looks for its item.
-  const text = (summary.text.split('\n')[0] ?? '').replace(/ \([A-Z]+-\d+\)/g, '');
+  const text = withoutCodes(summary.text.split('\n')[0] ?? '');
   const items: Item[] = isSummarised ? [{ targetType: 'SUMMARY', id: idOf('SUMMARY', null), targetId: null, code: '', text, quotes: [], of: summary }] : [];
   for (const of of inOrder(dashboard.requirements)) items.push({ targetType: 'REQUIREMENT', of, ...common('REQUIREMENT', of, of.statement) });
   for (const story of inOrder(dashboard.userStories)) {
@@ -64,10 +63,13 @@ export const KINDS: readonly Kind[] = ['ALL', 'REQUIREMENT', 'USER_STORY', 'RISK
 export const kindOf = ({ targetType }: Item): Kind =>
   targetType === 'ACCEPTANCE_CRITERION' ? 'USER_STORY' : targetType === 'SUMMARY' ? 'ALL' : targetType;
 
+/** A part of the summary without the codes of the items that it names: whoever looks for a code looks for its item. */
+function withoutCodes(text: string): string { return text.replace(/ \([A-Z]+-\d+\)/g, ''); }
+
 function wordsOf(item: Item): string {
   const more = ((): (string | null)[] => {
     switch (item.targetType) {
-      case 'SUMMARY': return [item.of.text, ...item.of.keyDecisions, ...item.of.scope, ...item.of.outOfScope, ...item.of.assumptions];
+      case 'SUMMARY': return [item.of.text, ...item.of.keyDecisions, ...item.of.scope, ...item.of.outOfScope, ...item.of.assumptions].map(withoutCodes);
       case 'REQUIREMENT': case 'USER_STORY': return [item.of.title];
       case 'ACCEPTANCE_CRITERION': return [item.of.given, item.of.when, item.of.then];
       case 'RISK': return [item.of.description, item.of.mitigation];
