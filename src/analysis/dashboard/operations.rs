@@ -83,7 +83,13 @@ async fn make(
         });
         return answered(Some(etag), written.await.map_err(ApiError::internal)??);
     }
-    let memory = WorkMemory::soon(state.large_reads.memory.reserve(project_id, stored.bytes_shown())).await?;
+    // What a run found is shown as it is stored, but with exports it is parsed.
+    let memory = match &stored.content {
+        StoredContent::Run { result, .. } if !exports.is_empty() => {
+            WorkMemory::soon(state.large_reads.memory.for_parsed(project_id, result.bytes)).await?
+        }
+        _ => WorkMemory::soon(state.large_reads.memory.reserve(project_id, stored.bytes_shown())).await?,
+    };
     let written = match stored.content {
         StoredContent::Specification(specification) => spawn_blocking(move || {
             let _memory = memory;

@@ -17,7 +17,8 @@ use tokio::task::spawn_blocking;
 use super::drafted::DraftedFinding;
 use super::finding::merged;
 use super::model::FindingEffect;
-use super::store::{self, AdoptedItem, FindingRow};
+use super::store::adoption::{self as store, AdoptedItem};
+use super::store::{FindingRow, insert_findings};
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::items::content_key::content_key;
 use crate::analysis::items::model;
@@ -91,7 +92,7 @@ async fn adopt(state: &Analysis, project_id: Id<ids::Project>) -> Result<(), DbE
                 let (items, findings) = (items.clone(), findings.clone());
                 Box::pin(async move {
                     store::insert_adopted(conn, project_id, &items).await?;
-                    store::insert_findings(conn, &findings).await
+                    insert_findings(conn, &findings).await
                 })
             })
             .await?;

@@ -101,6 +101,8 @@ impl KindDraft {
         let mut found = finding.item(id, Some(&present), findings);
         match fate {
             Fate::Confirmed(_, reason) => self.confirm(&found, present, &stored, reason, findings),
+            // Two findings with its words: the first one is enough.
+            Fate::Refreshed(id) if self.places.contains_key(&id) => {}
             Fate::Refreshed(_) => {
                 found.set_sources(merged(found.sources(), present.sources()));
                 found.take_life(&present);

@@ -124,10 +124,10 @@ async fn take_back(
 ) -> Result<UndoneRun, DbError> {
     let found = store::findings_of(conn, run_id).await?;
     let restorable = undo::restorable(conn, run_id).await?;
-    let is_written = |(_, id, _, effect, _, proposal): &&StoredFinding| match effect {
+    let is_written = |(_, id, _, effect, ..): &&StoredFinding| match effect {
         FindingEffect::Added => true,
-        FindingEffect::Confirmed => restorable.contains(&id.uuid()),
-        FindingEffect::Changed => proposal.is_none() && restorable.contains(&id.uuid()),
+        // One that it would change may be confirmed too.
+        FindingEffect::Confirmed | FindingEffect::Changed => restorable.contains(&id.uuid()),
         FindingEffect::Gone => false,
     };
     let written: Vec<&StoredFinding> = found.iter().filter(is_written).collect();
@@ -135,13 +135,16 @@ async fn take_back(
     undo::lock(conn, project_id, &ids).await?;
     let touched = touched_since(conn, project_id, run_id, ended).await?;
     let (kept, taken_back): (Vec<_>, Vec<_>) = written.into_iter().partition(|row| touched.contains(&row.1.uuid()));
-    let of = |effect: FindingEffect| taken_back.iter().filter(move |row: &&&StoredFinding| row.3 == effect);
-    let ids_of = |effect| of(effect).map(|row| row.1).collect::<Vec<Id<()>>>();
-    undo::restore_confirmed(conn, run_id, &ids_of(FindingEffect::Confirmed), now).await?;
-    for (kind, id, ..) in of(FindingEffect::Changed) {
+    let (added, changed): (Vec<_>, Vec<_>) =
+        taken_back.iter().partition(|row: &&&StoredFinding| row.3 == FindingEffect::Added);
+    let is_refreshed = |row: &&&StoredFinding| row.3 == FindingEffect::Changed && row.5.is_none();
+    let (refreshed, confirmed): (Vec<_>, Vec<_>) = changed.into_iter().partition(is_refreshed);
+    let ids_of = |rows: Vec<&&StoredFinding>| rows.into_iter().map(|row| row.1).collect::<Vec<Id<()>>>();
+    undo::restore_confirmed(conn, run_id, &ids_of(confirmed), now).await?;
+    for (kind, id, ..) in refreshed {
         undo::restore_refreshed(conn, run_id, *kind, *id, now).await?;
     }
-    undo::remove(conn, project_id, &ids_of(FindingEffect::Added)).await?;
+    undo::remove(conn, project_id, &ids_of(added)).await?;
     undo::withdraw_proposals(conn, project_id, run_id).await?;
     let shown = |rows: &[&StoredFinding]| rows.iter().map(|row| shown(row)).collect();
     Ok(UndoneRun { run_id, undone_at: now, taken_back: shown(&taken_back), kept: shown(&kept) })

@@ -216,6 +216,29 @@ on_both! {
         assert_eq!(codes(&left).len(), codes(&before).len() + 1);
     }
 
+    async fn an_item_that_a_run_confirms_and_would_change_is_as_before_once_it_is_undone(world: World) {
+        let analysed = Analysed::of(world.user().await, BRIEF).await;
+        analysed.next("week-2.md", NEXT).await;
+        let before = analysed.dashboard().await;
+        // Both figures: one is said again, the other one is proposed already.
+        let (two, five) = ("within two seconds", "within five seconds");
+        let both = format!("The system shall answer every search {two}.\n\nThe system shall answer every search {five}.\n");
+        let run = analysed.next("both.md", &format!("# Both\n\n{both}")).await;
+        let sources = |dashboard: &Value| {
+            requirement(dashboard, "The system shall answer every search within two seconds.")["sources"].clone()
+        };
+        let after = analysed.dashboard().await;
+        assert_eq!(codes(&after), codes(&before), "what is proposed as a change is no new item");
+        assert_eq!((sources(&before).as_array().unwrap().len(), sources(&after).as_array().unwrap().len()), (1, 2));
+        let open = format!("/api/projects/{}/proposals?status=OPEN&targetType=REQUIREMENT", analysed.project);
+        let proposed = async || analysed.ada.client.get(&open).await.is(200).data()["items"].clone();
+        assert_eq!(proposed().await[0]["runId"], run, "it is the later one's");
+        analysed.undo(&run).await;
+        assert_eq!(sources(&analysed.dashboard().await), sources(&before));
+        let again = proposed().await;
+        assert_eq!((again.as_array().unwrap().len(), &again[0]["runId"]), (1, &before["runId"]), "as before");
+    }
+
     async fn what_a_later_run_found_again_stays_when_the_first_one_is_undone(world: World) {
         let analysed = Analysed::of(world.user().await, BRIEF).await;
         let first = analysed.next("week-2.md", NEXT).await;
