@@ -42,30 +42,30 @@ const BACKGROUND_BLOCKING_THREADS: usize = 16;
 pub async fn serve(config: Config) -> Result<(), String> {
     let built = build(config).await?;
     let (public, internal) = (listen::public(&built)?, listen::internal(&built)?);
-    print_first_steps(&built.states).await?;
     log::print(&format!("Colloquy listens on http://{}", public.address));
     log::print(&format!("Internal: http://{}", internal.address));
     log::print(&format!("Documentation: http://{}/docs", public.address));
+    // After the addresses: whoever starts a server by a script reads them first.
+    print_first_steps(&built.states).await;
     built.states.probes.readiness.set(true);
     run(built, public, internal).await
 }
 
 /// Says how to begin where nobody has an account yet, and where letters go without a mail server.
-async fn print_first_steps(states: &States) -> Result<(), String> {
+async fn print_first_steps(states: &States) {
     let core = &states.core;
     if core.config.mail.host.is_empty() {
         let outbox = core.config.server.data.join("outbox");
         let letters = "letters, such as codes and invitations, are files in";
         log::print(&format!("No mail server is set up: {letters} {}", outbox.display()));
     }
-    let has_accounts = core.db.read(|conn| Box::pin(accounts::store::is_any(conn))).await;
-    if !has_accounts.map_err(|failed| failed.to_string())? {
+    // A database that does not answer now keeps no server from starting.
+    if matches!(core.db.read(|conn| Box::pin(accounts::store::is_any(conn))).await, Ok(false)) {
         let admin = format!("colloquy admin --data {}", core.config.server.data.display());
         log::print("Nobody has an account yet. For the first one, and a link that signs in:");
         log::print(&format!("  {admin} create-user --email ADDRESS --name NAME --operator"));
         log::print(&format!("  {admin} login-link --email ADDRESS"));
     }
-    Ok(())
 }
 
 /// Everything but the listeners.

@@ -3,19 +3,29 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use crate::support::patience::Patience;
 use crate::support::server::refusal;
 use crate::support::{Kind, Server, ServerSetup};
 
 on_both! {
     async fn a_server_that_nobody_has_an_account_on_says_how_to_begin(setup: ServerSetup) {
-        let printed = |server: &Server| std::fs::read_to_string(server.log.with_extension("out")).unwrap();
+        // It is said before the server is ready, after its addresses.
+        let printed = async |server: &Server| {
+            let patience = Patience::of_seconds(60);
+            while server.client().get("/health/ready").await.status != 200 {
+                patience.pause(|| "it is never ready".to_owned()).await;
+            }
+            std::fs::read_to_string(server.log.with_extension("out")).unwrap()
+        };
         let server = setup.start(&[]);
-        let said = printed(&server);
+        let said = printed(&server).await;
+        assert!(said.starts_with("Colloquy listens on http://"), "{said}");
         assert!(said.contains("create-user --email ADDRESS") && said.contains("login-link"), "{said}");
         assert!(said.contains(&server.data.join("outbox").display().to_string()), "{said}");
         server.user().await;
         server.kill();
-        let said = printed(&setup.start(&[]));
+        let server = setup.start(&[]);
+        let said = printed(&server).await;
         assert!(!said.contains("create-user") && said.contains("outbox"), "{said}");
     }
 
