@@ -96,6 +96,17 @@ pub fn public() -> Vec<Operation> {
             DELETE "/api/projects/{projectId}/documents/{documentId}" "deleteDocument" documents::routes::delete => 200 [404, 409]
                 "Delete a document" message "Document deleted.";
         }
+        "Document Versions" in projects {
+            POST "/api/projects/{projectId}/documents/{documentId}/versions" "uploadDocumentVersion" documents::versions::routes::upload
+                => 201 [404, 409, 413, 415, 507]
+                "Upload a new version of a document" message "Version uploaded.";
+            GET "/api/projects/{projectId}/documents/{documentId}/versions" "listDocumentVersions" documents::versions::routes::list
+                => 200 [404]
+                "List the versions of a document" message "Versions retrieved.";
+            GET "/api/projects/{projectId}/documents/{documentId}/versions/{version}/comparison" "compareDocumentVersions"
+                documents::versions::routes::compare => 200 [404]
+                "Compare two versions of a document" message "Versions compared.";
+        }
         "Results" in analysis {
             GET "/api/projects/{projectId}/user-stories" "getUserStoriesByProject" analysis::items::routes::user_stories => 200 [404]
                 "List a project's user stories" message "User stories retrieved.";

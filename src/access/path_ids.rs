@@ -27,4 +27,16 @@ impl<'a> PathIds<'a> {
             ..ApiError::with_message(Code::BAD_REQUEST, format!("The {name} in the path is not a UUID."))
         })
     }
+
+    /// Parses a number, of which one that is too large is the largest.
+    ///
+    /// # Errors
+    /// 400 if it is no number.
+    pub fn number(&self, name: &'static str) -> Result<u32, ApiError> {
+        let text = path_parameter(self.0, name);
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(ApiError::with_message(Code::BAD_REQUEST, format!("The {name} in the path is not a number.")));
+        }
+        Ok(text.parse().unwrap_or(u32::MAX))
+    }
 }

@@ -60,6 +60,8 @@ pub struct AiAnalysisRun {
     pub ai_job_id: Id<AiJob>,
     /// The documents that the run reads, in the order of the request.
     pub document_ids: Vec<Id<ids::Document>>,
+    /// The versions of these documents that the run reads, in their order: those that were present when it was started.
+    pub document_versions: Vec<i64>,
     /// The meeting whose transcribed recordings the run reads; null if it reads none.
     #[schema(required)]
     pub meeting_id: Option<Id<Meeting>>,
@@ -151,6 +153,7 @@ impl AiAnalysisRun {
             error_message: run.error_message().map(str::to_owned),
             ai_job_id: run.ai_job_id,
             document_ids: run.document_ids.clone(),
+            document_versions: run.documents().map(|(_, version)| version).collect(),
             meeting_id: run.meeting_id,
             started_at: run.started_at(),
             completed_at: run.completed_at(),

@@ -92,7 +92,8 @@ pub async fn start(
                     id,
                     project_id,
                     created_by: caller.user_id,
-                    document_ids: sources.into_iter().map(|(id, _)| id).collect(),
+                    document_ids: sources.iter().map(|document| document.id).collect(),
+                    document_versions: sources.iter().map(|document| document.version).collect(),
                     meeting_id: body.meeting_id,
                     analysis_type,
                     language,
@@ -170,16 +171,16 @@ async fn recordings(
     Ok(found)
 }
 
-/// The documents of a run with the hashes of their contents.
+/// The documents of a run, in their present versions, by their ids.
 async fn sources(
     conn: &mut crate::db::Conn,
     project_id: Id<ids::Project>,
     body: &StartAiAnalysisRun,
     analysis_type: AnalysisType,
     most: usize,
-) -> Result<Vec<(Id<Document>, String)>, ApiError> {
+) -> Result<Vec<StoredDocument>, ApiError> {
     let of_project = documents::store::of_project(conn, project_id).await?;
-    let chosen: Vec<_> = match &body.document_ids {
+    let mut chosen: Vec<_> = match &body.document_ids {
         None => {
             let ready = of_project.into_iter().filter(|document| document.status == DocumentStatus::Ready);
             let mut chosen = ready.collect();
@@ -216,14 +217,14 @@ async fn sources(
     if chosen.iter().any(|document| document.status.is_open()) {
         return Err(ApiError::of(Code::SOURCE_NOT_READY));
     }
-    let mut chosen: Vec<_> = chosen.into_iter().map(|document| (document.id, document.sha256)).collect();
-    chosen.sort();
+    chosen.sort_by_key(|document| document.id);
     Ok(chosen)
 }
 
-/// Leaves those that were not read; all, if all were.
-fn unread(documents: Vec<StoredDocument>, read: &HashSet<Id<Document>>) -> Vec<StoredDocument> {
-    let (read, unread): (Vec<_>, Vec<_>) = documents.into_iter().partition(|document| read.contains(&document.id));
+/// Leaves those that were not read in their present versions; all, if all were.
+fn unread(documents: Vec<StoredDocument>, read: &HashSet<(Id<Document>, i64)>) -> Vec<StoredDocument> {
+    let is_read = |document: &StoredDocument| read.contains(&(document.id, document.version));
+    let (read, unread): (Vec<_>, Vec<_>) = documents.into_iter().partition(is_read);
     if unread.is_empty() { read } else { unread }
 }
 
@@ -231,13 +232,13 @@ fn input_hash(
     analysis_type: AnalysisType,
     language: Language,
     engine: &str,
-    sources: &[(Id<Document>, String)],
+    sources: &[StoredDocument],
     spoken: &[RecordingSource],
 ) -> String {
     let mut hash = Sha256::new();
     let engine = (engine, analysis_type.into_str(), language.into_str());
     hash.update(format!("{engine:?}"));
-    for (id, sha256) in sources {
+    for StoredDocument { id, sha256, .. } in sources {
         hash.update(format!("{id}{sha256}"));
     }
     for RecordingSource { id, transcript, .. } in spoken {

@@ -260,6 +260,22 @@ impl Field for QueryFlag {
     }
 }
 
+/// A query parameter that is the number of a version.
+pub struct QueriedVersion(pub u32);
+
+impl Field for QueriedVersion {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let number = value.as_str().and_then(|text| text.parse().ok()).filter(|number| *number >= 1);
+        number.map(Self).ok_or_else(|| InvalidValue::value("This must be the number of a version."))
+    }
+}
+
+impl PartialSchema for QueriedVersion {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(u32::MAX)).into()
+    }
+}
+
 /// Describes a header of a request for the OpenAPI document.
 #[must_use]
 pub fn header_parameter(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {

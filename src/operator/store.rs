@@ -54,7 +54,8 @@ struct UseRow {
 
 /// Documents and exports are stored under the hash of their content, once for each content.
 const DOCUMENTS: &str = "SELECT COUNT(*) AS count, CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) AS bytes \
-    FROM (SELECT sha256, MAX(size_bytes) AS size_bytes FROM documents GROUP BY sha256) AS stored";
+    FROM (SELECT sha256, MAX(size_bytes) AS size_bytes FROM (SELECT sha256, size_bytes FROM documents \
+        UNION ALL SELECT sha256, size_bytes FROM document_versions) AS files GROUP BY sha256) AS stored";
 /// While a recording is uploaded, its chunks are what is stored of it.
 const RECORDINGS: &str = "SELECT COUNT(*) AS count, CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS bytes \
     FROM (SELECT COALESCE(content_bytes, received_bytes) AS bytes FROM recordings) AS stored WHERE bytes > 0";

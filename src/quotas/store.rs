@@ -17,6 +17,8 @@ use crate::db::{Conn, DbError, RunQueryDsl, Uuid as SqlUuid, each, kept};
 const PROJECT_BYTES: &str = "(\
     (SELECT CAST(COALESCE(SUM(size_bytes + text_bytes), 0) AS BIGINT) FROM documents \
         WHERE documents.project_id = projects.id) \
+    + (SELECT CAST(COALESCE(SUM(size_bytes + text_bytes), 0) AS BIGINT) FROM document_versions \
+        WHERE document_versions.project_id = projects.id) \
     + (SELECT CAST(COALESCE(SUM(COALESCE(content_bytes, received_bytes)), 0) AS BIGINT) \
         FROM meetings JOIN recordings ON recordings.meeting_id = meetings.id \
         WHERE meetings.project_id = projects.id \
@@ -85,7 +87,9 @@ pub async fn used(conn: &mut Conn, key: QuotaKey) -> Result<(u64, Option<u64>), 
 const fn counted(kind: CountedKind) -> &'static str {
     match kind {
         CountedKind::ProjectsOfAccount => "projects WHERE owner_id = $1 AND status <> 'BURIED'",
-        CountedKind::DocumentsOfProject => "documents WHERE project_id = $1",
+        CountedKind::DocumentsOfProject => {
+            "(SELECT project_id FROM documents UNION ALL SELECT project_id FROM document_versions) AS files WHERE project_id = $1"
+        }
         CountedKind::MeetingsOfProject => "meetings WHERE project_id = $1",
         CountedKind::MembersOfProject => "members WHERE project_id = $1",
         CountedKind::InvitationsToProject => "project_invitations WHERE project_id = $1",

@@ -112,7 +112,9 @@ impl<'a> Teller<'a> {
         let operation = self.operation(step["operation"].as_str().unwrap());
         let mut path = operation.path.to_owned();
         for (name, value) in step["path"].as_object().into_iter().flatten() {
-            path = path.replace(&format!("{{{name}}}"), self.cast.real(value).as_str().unwrap());
+            let real = self.cast.real(value);
+            let real = real.as_str().map_or_else(|| real.to_string(), str::to_owned);
+            path = path.replace(&format!("{{{name}}}"), &real);
         }
         let query: Vec<String> = step["query"]
             .as_object()

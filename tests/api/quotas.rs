@@ -445,6 +445,7 @@ fn every_operation_that_takes_bytes_has_an_answer_for_no_room() {
         "pipelineProcessFiles",
         "uploadAvatar",
         "uploadDocument",
+        "uploadDocumentVersion",
         "uploadRecordingChunk",
         "uploadRecordingFile",
     ];

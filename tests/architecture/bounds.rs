@@ -47,6 +47,7 @@ const BOUNDS: &[(&str, &str)] = &[
     ("members", "quotas.project_members"),
     ("project_invitations", "quotas.project_invitations"),
     ("documents", "quotas.project_documents, and bytes of project, account and installation"),
+    ("document_versions", "100 a document, and as documents"),
     ("document_texts", "one a document, and bytes of project, account and installation"),
     ("glossaries", "one a project"),
     ("meetings", "quotas.project_meetings"),

@@ -1,5 +1,7 @@
 //! The state of a run, and what each command does to it.
 
+use std::iter::repeat;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -27,6 +29,8 @@ pub struct Run {
     pub project_id: Id<Project>,
     pub created_by: Id<User>,
     pub document_ids: Vec<Id<Document>>,
+    /// The versions of the documents, in their order.
+    pub document_versions: Vec<i64>,
     pub meeting_id: Option<Id<Meeting>>,
     pub analysis_type: AnalysisType,
     pub language: Language,
@@ -183,6 +187,8 @@ pub struct RunDraft {
     pub project_id: Id<Project>,
     pub created_by: Id<User>,
     pub document_ids: Vec<Id<Document>>,
+    /// The versions of the documents, in their order.
+    pub document_versions: Vec<i64>,
     pub meeting_id: Option<Id<Meeting>>,
     pub analysis_type: AnalysisType,
     pub language: Language,
@@ -200,6 +206,7 @@ impl Run {
             project_id: draft.project_id,
             created_by: draft.created_by,
             document_ids: draft.document_ids,
+            document_versions: draft.document_versions,
             meeting_id: draft.meeting_id,
             analysis_type: draft.analysis_type,
             language: draft.language,
@@ -217,6 +224,13 @@ impl Run {
             updated_at: now,
         };
         queued.changed(Event::Queued, now)
+    }
+
+    /// The documents with the versions that are read of them.
+    pub fn documents(&self) -> impl Iterator<Item = (Id<Document>, i64)> + '_ {
+        // A run of before there were versions has none.
+        let versions = self.document_versions.iter().copied().chain(repeat(1));
+        self.document_ids.iter().copied().zip(versions)
     }
 
     #[must_use]

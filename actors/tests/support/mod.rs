@@ -342,6 +342,7 @@ pub fn run() -> Run {
             project_id: Id::generate(),
             created_by: Id::generate(),
             document_ids: vec![Id::generate()],
+            document_versions: vec![1],
             meeting_id: None,
             analysis_type: AnalysisType::Full,
             language: Language::En,

@@ -190,7 +190,7 @@ impl<'a> Attempt<'a> {
 
     async fn outline(&self) -> Result<RequestOutline, ApiError> {
         let run = self.run;
-        let found = documents::operations::sources(&self.state.db, run.project_id, run.document_ids.clone()).await?;
+        let found = documents::operations::sources(&self.state.db, run.project_id, run.documents().collect()).await?;
         let mut sources = Vec::with_capacity(run.document_ids.len());
         for id in &run.document_ids {
             let (name, unreadable) = match found.iter().find(|source| source.id == *id) {
@@ -338,14 +338,14 @@ impl TextStore for Attempt<'_> {
     async fn text(&self, source_id: &str) -> Result<String, PortUnavailable> {
         let invalid = || PortUnavailable("not the id of a source".to_owned());
         let id: Id<ids::Document> = source_id.parse().map_err(|_| invalid())?;
-        if !self.run.document_ids.contains(&id) {
+        let Some((_, version)) = self.run.documents().find(|(document, _)| *document == id) else {
             let spoken = self.spoken.lock().unwrap_or_else(PoisonError::into_inner).take();
             return match spoken {
                 Some(spoken) => Ok(spoken),
                 None => self.spoken_again(source_id).await,
             };
-        }
-        let stored = documents::operations::stored_text(&self.state.db, id).await;
+        };
+        let stored = documents::operations::stored_text(&self.state.db, id, version).await;
         let stored = stored.map_err(|error| PortUnavailable(error.to_string()))?;
         stored.ok_or_else(|| PortUnavailable(format!("the document {id} has no text any more")))
     }

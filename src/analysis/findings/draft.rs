@@ -69,6 +69,7 @@ pub async fn write(state: &Analysis, run: &Run, mut result: PipelineResult) -> R
         return Err(Undrafted::TooMuch);
     }
     let context = DraftContext { state, run, now: state.now() };
+    let mut present = PresentProject::of(&state.db, run);
     context.clear().await?;
     let scope = read_scope(run, &mut result);
     let heard = recordings_quoted(&mut result);
@@ -85,7 +86,9 @@ pub async fn write(state: &Analysis, run: &Run, mut result: PipelineResult) -> R
         let found = FoundItem::take(&mut result, *kind);
         let scope = if is_wanted(run.analysis_type, *kind) { scope.clone() } else { ReadScope::default() };
         if !found.is_empty() || !scope.sources.is_empty() {
-            for DraftedItem { mut item, .. } in context.reconcile(*kind, found, scope, &mut requirements).await? {
+            for DraftedItem { mut item, .. } in
+                context.reconcile(&mut present, (*kind, scope), found, &mut requirements).await?
+            {
                 // What is said in other meetings is theirs to withdraw.
                 let own = item.sources().iter().filter(|source| is_own(source)).cloned().collect();
                 item.set_sources(own);
@@ -152,16 +155,16 @@ impl DraftContext<'_> {
     /// to those by which stories name them.
     async fn reconcile(
         &self,
-        kind: ItemKind,
+        present: &mut PresentProject<'_>,
+        (kind, scope): (ItemKind, ReadScope),
         found: Vec<FoundItem>,
-        scope: ReadScope,
         requirements: &mut HashMap<String, Uuid>,
     ) -> Result<Vec<DraftedItem>, Undrafted> {
         let texts: Vec<_> = found.iter().map(FoundItem::text).collect();
         let keys =
             texts.iter().map(|text| FoundKeys { text: text.text_key.clone(), content: text.content_key.clone() });
         let keys: Vec<FoundKeys> = keys.collect();
-        let plan = PresentProject { db: &self.state.db, run: self.run, scope }.plan(kind, texts).await?;
+        let plan = present.plan(kind, texts, scope).await?;
         if kind == ItemKind::Requirement {
             for (keys, id) in keys.iter().zip(&plan.fates).filter_map(|(keys, fate)| Some((keys, fate.item_id()?))) {
                 requirements.entry(keys.text.clone()).or_insert(id);

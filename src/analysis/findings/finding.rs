@@ -119,7 +119,7 @@ impl FoundItem {
                     id,
                     code: String::new(),
                     $($field: $found.$field,)+
-                    sources: references($found.sources),
+                    sources: references($found.sources, findings.run),
                     workflow_status: WorkflowStatus::NeedsReview,
                     version: 1,
                     revision_source: RevisionSource::AiGenerated,
@@ -184,7 +184,7 @@ fn requirement(found: RequirementDraft, id: Uuid, Findings { run, now, requireme
         confidence: found.confidence,
         workflow_status: WorkflowStatus::NeedsReview,
         quality_issues: found.quality_issues,
-        sources: references(found.sources),
+        sources: references(found.sources, run),
         duplicate_of: found.duplicate_of.and_then(|key| requirements.get(&key).copied()).filter(|other| *other != id),
         conflicts_with: others(found.conflicts_with.iter().filter_map(|key| requirements.get(key).copied()), id),
         version: 1,
@@ -233,7 +233,7 @@ fn story(
         workflow_status: WorkflowStatus::NeedsReview,
         quality_score: found.quality_score,
         quality_issues: found.quality_issues,
-        sources: references(found.sources),
+        sources: references(found.sources, run),
         version: 1,
         revision_source: RevisionSource::AiGenerated,
         suspect: false,
@@ -256,6 +256,6 @@ fn fitting(criteria: Vec<CriterionDraft>) -> impl Iterator<Item = CriterionDraft
     })
 }
 
-fn references(sources: Vec<Citation>) -> Vec<SourceReference> {
-    sources.into_iter().map(Into::into).collect()
+fn references(sources: Vec<Citation>, run: &Run) -> Vec<SourceReference> {
+    sources.into_iter().map(|source| SourceReference::cited(source, run)).collect()
 }

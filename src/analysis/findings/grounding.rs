@@ -328,6 +328,7 @@ mod tests {
             kind: SourceKind::Recording,
             document_id: None,
             recording_id: Some(recording),
+            version: 1,
             quote: quote.to_owned(),
             page: None,
             section: None,

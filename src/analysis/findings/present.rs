@@ -1,6 +1,7 @@
 //! What the project has when a run comes with its findings: its items, and the proposals of earlier runs. Everything is read page
 //! by page.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use actors::ids::Id;
@@ -19,6 +20,8 @@ use crate::analysis::items::store::Item;
 use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus};
 use crate::analysis::proposals::store::drafts::{self as store, PastProposal};
 use crate::db::{Db, DbError};
+use crate::projects::documents::versions::comparison::TextComparison;
+use crate::projects::documents::versions::operations as versions;
 use crate::projects::item_kind::ItemKind;
 
 /// How many rows are read at once.
@@ -26,20 +29,29 @@ const PAGE: i64 = 200;
 
 /// A project that a run has findings for.
 pub struct PresentProject<'a> {
-    pub db: &'a Db,
-    pub run: &'a Run,
-    /// What the run has read. Nothing for a kind that it was not asked for.
-    pub scope: ReadScope,
+    db: &'a Db,
+    run: &'a Run,
+    /// Between the versions of documents that items quote and those that the run has read.
+    comparisons: VersionComparisons,
 }
 
-impl PresentProject<'_> {
-    /// Plans for the findings of one kind.
+impl<'a> PresentProject<'a> {
+    #[must_use]
+    pub fn of(db: &'a Db, run: &'a Run) -> Self {
+        Self { db, run, comparisons: VersionComparisons::default() }
+    }
+
+    /// Plans for the findings of one kind. `scope` is what the run has read; nothing for a kind that it was not asked for.
     ///
     /// # Errors
     /// Only database errors.
-    pub async fn plan(&self, kind: ItemKind, findings: Vec<FoundText>) -> Result<KindPlan, DbError> {
+    pub async fn plan(
+        &mut self,
+        kind: ItemKind,
+        findings: Vec<FoundText>,
+        scope: ReadScope,
+    ) -> Result<KindPlan, DbError> {
         let (items, past) = (self.items(kind).await?, self.past(kind).await?);
-        let scope = self.scope.clone();
         let planned = tokio::task::spawn_blocking(move || {
             let mut new_id = || Id::<()>::generate().uuid();
             reconciling::reconcile(&findings, &items, &past, &scope, &mut new_id)
@@ -48,7 +60,7 @@ impl PresentProject<'_> {
     }
 
     /// All items of one kind, in the order of their numbers.
-    async fn items(&self, kind: ItemKind) -> Result<Vec<KnownItem>, DbError> {
+    async fn items(&mut self, kind: ItemKind) -> Result<Vec<KnownItem>, DbError> {
         let (mut after, mut items) = (0, Vec::new());
         let project_id = self.run.project_id;
         loop {
@@ -56,7 +68,9 @@ impl PresentProject<'_> {
             let Some(last) = read.last() else { return Ok(items) };
             after = last.number;
             for stored in read {
-                items.push(present(kind, stored)?);
+                let item = results::item_of(kind, &stored.body)?;
+                self.comparisons.compare(self.db, self.run, item.sources()).await?;
+                items.push(self.comparisons.known(&item, stored));
             }
         }
     }
@@ -103,7 +117,7 @@ impl PresentProject<'_> {
         let former = bodies.into_iter().filter_map(|(id, body)| Some((*items.get(&id)?, body?)));
         let replaced = former.map(|(item_id, body)| {
             let item = results::item_of(kind, &body)?;
-            Ok(ReplacedText { item_id, said: likened(&item).said().to_owned(), sources: sources(&item) })
+            Ok(ReplacedText { item_id, said: said(&item), sources: sources(&item) })
         });
         replaced.collect()
     }
@@ -119,23 +133,53 @@ impl PresentProject<'_> {
         let bodies = self.db.read(move |conn| Box::pin(store::after_bodies(conn, ids))).await?;
         let texts = bodies.into_iter().filter_map(|(id, body)| Some((id, body?))).map(|(id, body)| {
             let item = results::item_of(kind, &body)?;
-            Ok((id, (likened(&item).said().to_owned(), sources(&item))))
+            Ok((id, (said(&item), sources(&item))))
         });
         texts.collect()
     }
 }
 
-fn present(kind: ItemKind, stored: Item) -> Result<KnownItem, DbError> {
-    let item = results::item_of(kind, &stored.body)?;
-    Ok(KnownItem {
-        id: stored.id.uuid(),
-        content_key: if stored.content_key.is_empty() { content_key(&item) } else { stored.content_key },
-        text_key: stored.text_key,
-        is_touched: stored.touched,
-        is_rejected: item.workflow_status() == WorkflowStatus::Rejected,
-        likened: likened(&item),
-        sources: sources(&item),
-    })
+/// Comparisons of former versions of documents with those that a run has read.
+#[derive(Default)]
+struct VersionComparisons(HashMap<(Uuid, i64), Option<TextComparison>>);
+
+impl VersionComparisons {
+    /// Compares the versions that some quotes stand in, but those that were compared before.
+    async fn compare(&mut self, db: &Db, run: &Run, sources: &[SourceReference]) -> Result<(), DbError> {
+        for source in sources {
+            let Some(id) = source.document_id else { continue };
+            let read = run.documents().find(|(document, version)| document.uuid() == id && *version != source.version);
+            let Some((document, version)) = read else { continue };
+            if let Entry::Vacant(place) = self.0.entry((id, source.version)) {
+                place.insert(versions::comparison(db, document, (source.version, version)).await?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a quote stands in the version that the run has read; `None` if nothing is in its place any more.
+    fn place(&self, source: &SourceReference) -> Option<SourcePlace> {
+        let id = source.document_id.or(source.recording_id)?;
+        let offsets = (source.start_offset, source.end_offset);
+        let Some(comparison) = self.0.get(&(id, source.version)) else {
+            return SourcePlace::at(id, offsets, source.start_ms.zip(source.end_ms));
+        };
+        let there = comparison.as_ref()?.later_place(&(offsets.0..offsets.1))?;
+        SourcePlace::at(id, (there.start, there.end), None)
+    }
+
+    fn known(&self, item: &ProjectItem, stored: Item) -> KnownItem {
+        let places = item.sources().iter().filter_map(|source| self.place(source)).collect();
+        KnownItem {
+            id: stored.id.uuid(),
+            content_key: if stored.content_key.is_empty() { content_key(item) } else { stored.content_key },
+            text_key: stored.text_key,
+            is_touched: stored.touched,
+            is_rejected: item.workflow_status() == WorkflowStatus::Rejected,
+            likened: Likened::new(item.words(), places),
+            sources: sources(item),
+        }
+    }
 }
 
 fn sources(item: &ProjectItem) -> HashSet<Uuid> {
@@ -143,13 +187,9 @@ fn sources(item: &ProjectItem) -> HashSet<Uuid> {
     item.sources().iter().filter_map(source).collect()
 }
 
-/// The words and places of an item, to be compared with findings.
-fn likened(item: &ProjectItem) -> Likened {
-    let place = |source: &SourceReference| {
-        let offsets = (source.start_offset, source.end_offset);
-        SourcePlace::at(source.document_id.or(source.recording_id)?, offsets, source.start_ms.zip(source.end_ms))
-    };
-    Likened::new(item.words(), item.sources().iter().filter_map(place).collect())
+/// What an item says, as [`Likened::said`].
+fn said(item: &ProjectItem) -> String {
+    Likened::new(item.words(), Vec::new()).said().to_owned()
 }
 
 /// What a run has read: its documents, but those with a warning that they were not read as a whole, and the recordings that it

@@ -46,6 +46,10 @@ pub struct SourceReference {
     /// The recording; null for a document.
     #[schema(required)]
     pub recording_id: Option<Uuid>,
+    /// The version of the document that the quote stands in; 1 for a recording.
+    #[serde(default = "first_version")]
+    #[schema(required, minimum = 1)]
+    pub version: i64,
     /// The words of the source, verbatim.
     pub quote: String,
     /// The page that the quote begins on, from 1; null for a source without pages.
@@ -54,7 +58,7 @@ pub struct SourceReference {
     /// The headings above the quote, outermost first.
     #[schema(required)]
     pub section: Option<String>,
-    /// In Unicode scalar values of the text that getDocumentText returns; the end is exclusive.
+    /// In Unicode scalar values of the text that getDocumentText returns for this version; the end is exclusive.
     pub start_offset: usize,
     /// End of the quote in Unicode scalar values, exclusive; see `startOffset`.
     pub end_offset: usize,
@@ -67,6 +71,11 @@ pub struct SourceReference {
     /// Who says it; null for a document or an unknown speaker.
     #[schema(required)]
     pub speaker: Option<String>,
+}
+
+/// What was found before documents had versions stands in the first one.
+const fn first_version() -> i64 {
+    1
 }
 
 /// A requirement, with the places in the sources that it rests on.
@@ -371,17 +380,21 @@ recorded_item! {
     }
 }
 
-impl From<Citation> for SourceReference {
-    fn from(source: Citation) -> Self {
-        let id = source.source_id.parse().ok();
+impl SourceReference {
+    /// The place that a run cites, in the version of the document that the run reads.
+    #[must_use]
+    pub fn cited(source: Citation, run: &Run) -> Self {
+        let id: Option<Uuid> = source.source_id.parse().ok();
         let (document_id, recording_id) = match source.kind {
             SourceKind::Document => (id, None),
             SourceKind::Recording => (None, id),
         };
+        let read = run.documents().find(|(document, _)| Some(document.uuid()) == document_id);
         Self {
             kind: source.kind,
             document_id,
             recording_id,
+            version: read.map_or(1, |(_, version)| version),
             quote: source.quote,
             page: source.page,
             section: source.section,

@@ -46,6 +46,7 @@ struct RunRow {
     created_at: Time,
     updated_at: Time,
     taken_up: i64,
+    document_versions: String,
 }
 
 /// The statuses of runs that have not ended.
@@ -81,6 +82,7 @@ impl TryFrom<&Run> for RunRow {
             created_at: run.created_at,
             updated_at: run.updated_at,
             taken_up: i64::from(run.taken_up),
+            document_versions: serde_json::to_string(&run.document_versions).map_err(json)?,
         })
     }
 }
@@ -117,6 +119,8 @@ impl RunRow {
     fn run(self) -> Result<Run, DbError> {
         let state = self.state()?;
         let document_ids = serde_json::from_str(&self.document_ids).map_err(|_| self.inconsistent("its documents"))?;
+        let document_versions = serde_json::from_str(&self.document_versions)
+            .map_err(|_| self.inconsistent("the versions of its documents"))?;
         let warnings: Vec<RunWarning> =
             serde_json::from_str(&self.warnings).map_err(|_| self.inconsistent("its warnings"))?;
         let progress = u8::try_from(self.progress).ok().filter(|progress| *progress <= 100);
@@ -129,6 +133,7 @@ impl RunRow {
             project_id: self.project_id,
             created_by: self.created_by_id,
             document_ids,
+            document_versions,
             meeting_id: self.meeting_id,
             analysis_type: self.analysis_type,
             language: self.language,
@@ -208,26 +213,25 @@ pub async fn newest_successful(conn: &mut Conn, project_id: Id<ids::Project>) ->
     row.map(RunRow::run).transpose()
 }
 
-/// The documents that runs with a result have read for the kinds of results of an analysis. Runs that were undone do not count.
+/// The documents, with their versions, that runs with a result have read for the kinds of results of an analysis. Runs that were undone
+/// do not count.
 pub async fn documents_read(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     analysis_type: AnalysisType,
-) -> Result<HashSet<Id<ids::Document>>, DbError> {
-    let read: Vec<String> = runs::table
+) -> Result<HashSet<(Id<ids::Document>, i64)>, DbError> {
+    let read: Vec<RunRow> = runs::table
         .inner_join(run_results::table.on(run_results::run_id.eq(runs::id)))
         .left_join(run_undos::table.on(run_undos::run_id.eq(runs::id)))
         .filter(runs::project_id.eq(project_id))
         .filter(runs::analysis_type.eq_any([AnalysisType::Full, analysis_type]))
         .filter(run_undos::undone_at.is_null())
-        .select(runs::document_ids)
+        .select(RunRow::columns())
         .load(conn)
         .await?;
     let mut documents = HashSet::new();
-    for ids in read {
-        let ids: Vec<Id<ids::Document>> =
-            serde_json::from_str(&ids).map_err(|error| DbError::Broken(format!("the documents of a run: {error}")))?;
-        documents.extend(ids);
+    for row in read {
+        documents.extend(row.run()?.documents());
     }
     Ok(documents)
 }

@@ -81,6 +81,7 @@ fn in_path(operation: &Operation, name: &str, examples: &Examples<'_>) -> Value 
         "token" => json!({"type": "string", "pattern": one_time::PATTERN}),
         "chunkIndex" => json!({"type": "integer", "minimum": 0, "maximum": 65535}),
         "segmentIndex" => json!({"type": "integer", "minimum": 0, "maximum": 4_294_967_295_u64}),
+        "version" => json!({"type": "integer", "minimum": 1, "maximum": 4_294_967_295_u64}),
         "trackerProjectId" => json!({"type": "string", "minLength": 1, "maxLength": 300}),
         _ => json!({"type": "string", "format": "uuid"}),
     };
@@ -110,6 +111,7 @@ fn about(name: &str) -> &'static str {
         "chunkIndex" => {
             "Place of the chunk in the recording, from 0 and without a gap. Chunks may arrive in any order."
         }
+        "version" => "The number of a version, from `listDocumentVersions`.",
         "segmentIndex" => "The `index` of the segment in the transcript, from 0.",
         "runId" => "Id of an AI analysis run of this project.",
         "proposalId" => "Id of a proposal of this project, from `listProposals`.",

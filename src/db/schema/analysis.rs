@@ -28,6 +28,7 @@ diesel::table! {
         created_at -> UtcTime,
         updated_at -> UtcTime,
         taken_up -> BigInt,
+        document_versions -> Text,
     }
 }
 

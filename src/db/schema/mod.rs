@@ -199,6 +199,34 @@ diesel::table! {
         uploaded_by_id -> Uuid,
         created_at -> UtcTime,
         text_bytes -> BigInt,
+        version -> BigInt,
+        newest_version -> BigInt,
+        version_created_at -> Nullable<UtcTime>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    document_versions (document_id, version) {
+        document_id -> Uuid,
+        version -> BigInt,
+        project_id -> Uuid,
+        file_name -> Text,
+        mime_type -> Text,
+        size_bytes -> BigInt,
+        sha256 -> Text,
+        status -> Text,
+        page_count -> Nullable<BigInt>,
+        character_count -> Nullable<BigInt>,
+        language -> Text,
+        error_message -> Nullable<Text>,
+        uploaded_by_id -> Uuid,
+        created_at -> UtcTime,
+        text_bytes -> BigInt,
+        reader_version -> Nullable<Text>,
+        source_text -> Nullable<Text>,
     }
 }
 
@@ -427,6 +455,7 @@ diesel::table! {
 // Only tables that appear in one query: each pair costs implementations that the compiler has to check.
 diesel::allow_tables_to_appear_in_same_query!(meeting_invitations, meetings, members, participants, projects, users,);
 diesel::allow_tables_to_appear_in_same_query!(external_logins, users);
+diesel::allow_tables_to_appear_in_same_query!(document_texts, documents);
 diesel::allow_tables_to_appear_in_same_query!(documents, projects);
 diesel::allow_tables_to_appear_in_same_query!(documents, members);
 diesel::allow_tables_to_appear_in_same_query!(items, projects);

@@ -184,8 +184,14 @@ impl Restoring {
 
 /// The files that rows refer to: the name of their store, the table, and a query for their keys. `{…}` is what the databases say
 /// differently; see [`files_sql`]. The paths are those of `clients::files` and of a recording's files.
-const FILES: [(&str, &str, &str); 6] = [
+const FILES: [(&str, &str, &str); 7] = [
     ("documents", "documents", "SELECT DISTINCT substr(sha256, 1, 2) || '/' || sha256 AS key FROM documents"),
+    (
+        "documents",
+        "document_versions",
+        "SELECT DISTINCT substr(sha256, 1, 2) || '/' || sha256 AS key FROM document_versions \
+         WHERE sha256 NOT IN (SELECT sha256 FROM documents)",
+    ),
     (
         "avatars",
         "users",

@@ -1,31 +1,12 @@
 //! The bodies and queries of requests about transcripts.
 
 use actors::ids::{self, Id};
-use serde_json::Value;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
 use super::formats::TranscriptFormat;
 use super::model::{ModelName, SegmentText, SpeakerName, SpokenLanguage, VersionNumber};
-use crate::http::fields::{Field, Fields, InvalidValue};
-use crate::http::input::{Body, Query, QueryFlag};
-
-/// The number of a version, in an address.
-struct QueriedVersion(u32);
-
-impl Field for QueriedVersion {
-    fn parse(value: &Value) -> Result<Self, InvalidValue> {
-        let number = value.as_str().and_then(|text| text.parse().ok()).filter(|number| *number >= 1);
-        number.map(Self).ok_or_else(|| InvalidValue::value("This must be the number of a version."))
-    }
-}
-
-impl PartialSchema for QueriedVersion {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(u32::MAX)).into()
-    }
-}
+use crate::http::fields::Fields;
+use crate::http::input::{Body, QueriedVersion, Query, QueryFlag};
 
 /// Which version is asked for, and how.
 #[derive(Debug, Clone, Copy, Query)]

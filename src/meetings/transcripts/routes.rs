@@ -6,14 +6,12 @@ use super::bodies::{CorrectSegment, TranscribeAgain, TranscriptQuery};
 use super::formats::TranscriptInFormat;
 use super::model::{TranscriptSegment, TranscriptVersionView};
 use super::operations;
-use crate::access::policy::{Analyst, Host, Listener};
+use crate::access::policy::{Analyst, Host, Listener, PathIds};
 use crate::api::operation::Authorized;
-use crate::http::code::Code;
 use crate::http::envelope::{List, Reply};
 use crate::http::error::ApiError;
 use crate::http::input::{Described, Input, Raw, ValidJson, ValidQuery, WithShare};
 use crate::http::page::PageQuery;
-use crate::http::route_table::path_parameter;
 use crate::meetings::recordings::MeetingRecording;
 use crate::meetings::state::Meetings;
 
@@ -52,13 +50,8 @@ pub struct SegmentCorrection {
 
 impl Input for SegmentCorrection {
     async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
-        let text = path_parameter(request, "segmentIndex");
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_number {
-            return Err(ApiError::with_message(Code::BAD_REQUEST, "The segmentIndex in the path is not a number."));
-        }
-        // No transcript has so many segments.
-        let index = text.parse().unwrap_or(u32::MAX);
+        // No transcript has as many segments as the largest number.
+        let index = PathIds::of(request).number("segmentIndex")?;
         let ValidJson(body) = ValidJson::take(request, body).await?;
         Ok(Self { index, body })
     }

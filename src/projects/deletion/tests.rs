@@ -112,6 +112,9 @@ async fn plant(db: &Db) -> Id<ids::Project> {
         "documents (id, project_id, file_name, mime_type, size_bytes, sha256, status, language, uploaded_by_id, created_at) \
          SELECT {id}, projects.id, 'f', 'm', 1, 's' || i, 'READY', 'en', owner_id, {old} FROM n, projects",
         "document_texts (document_id, source_text, reader_version) SELECT id, '', '1' FROM documents, n WHERE i = 1",
+        "document_versions (document_id, version, project_id, file_name, mime_type, size_bytes, sha256, status, language, \
+         uploaded_by_id, created_at) SELECT documents.id, i, project_id, 'x', 'x', 1, 'x', 'READY', 'EN', uploaded_by_id, created_at \
+         FROM documents, n WHERE sha256 = 's1'",
         "run_results (run_id, result, generated_at) SELECT runs.id, '', {old} FROM n, runs WHERE i = 1",
         "item_numbers (project_id, kind, last) SELECT projects.id, 'REQUIREMENT', 1 FROM n, projects WHERE i = 1",
     ];
@@ -223,6 +226,7 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "consents",
             "meeting_invitations",
             "documents",
+            "document_versions",
             "document_texts",
             "items",
             "item_numbers",
@@ -256,7 +260,11 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
         ] {
             assert_eq!(rows_in(&db, table).await, 0, "{table}");
         }
-        assert_eq!(rows_in(&db, "jobs").await, 60, "the contents of each page of documents are forgotten");
+        assert_eq!(
+            rows_in(&db, "jobs").await,
+            60 + 60,
+            "the contents of each page of documents and versions are forgotten"
+        );
         assert_eq!(empty(&db, id, CancellationToken::new()).await, Ok(()), "once more does no harm");
     })
     .await;

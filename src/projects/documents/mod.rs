@@ -4,8 +4,8 @@
 //! upload ── file store (by hash) ── row + job + event, one transaction ──> PENDING
 //!                                     job: PROCESSING ── child process ──> READY with its text, or FAILED with reason
 //! ```
-//! The text never changes once a document is READY, so that a quote can be verified by its offsets. Identical contents
-//! are stored once; the file is deleted with the last document that refers to it.
+//! The text of a version never changes once it is READY, so that a quote can be verified by its offsets; see [`versions`]. Identical
+//! contents are stored once; the file is deleted with the last document that refers to it.
 
 pub mod bodies;
 pub mod contents;
@@ -16,6 +16,7 @@ pub mod reading;
 pub mod routes;
 pub mod store;
 pub mod upload;
+pub mod versions;
 
 use actors::ids::{self, Id};
 use model::Document;

@@ -27,12 +27,18 @@ impl DocumentStatus {
     }
 }
 
-/// A document, without its content.
+/// A document in one of its versions, without its content.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
     pub id: Id<ids::Document>,
     pub project_id: Id<ids::Project>,
+    /// Which version of the document this is, from 1. The present version is the newest one that is READY; before any is, the first.
+    #[schema(minimum = 1)]
+    pub version: i64,
+    /// The newest version that was uploaded. While it is above the present one, it is being read, or could not be read.
+    #[schema(minimum = 1)]
+    pub newest_version: i64,
     /// The name that the file was uploaded with.
     pub file_name: String,
     /// Detected from the content.
@@ -54,16 +60,19 @@ pub struct Document {
     /// Why the document is FAILED; null otherwise.
     #[schema(required)]
     pub error_message: Option<String>,
-    /// Id of the account that uploaded it.
+    /// Id of the account that uploaded this version.
     pub uploaded_by_id: Id<User>,
+    /// When the first version was uploaded.
     pub created_at: Time,
+    /// When this version was uploaded.
+    pub version_created_at: Time,
 }
 
-/// The text of a READY document. Offsets count Unicode scalar values in `text`; the end is exclusive.
+/// The text of a READY version of a document. Offsets count Unicode scalar values in `text`; the end is exclusive.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentText {
-    /// The whole text. It never changes once the document is READY, so that quotes can be verified.
+    /// The whole text. That of a version never changes once it is READY, so that quotes can be verified.
     pub text: String,
     /// In order and without overlap; empty for formats without pages.
     pub pages: Vec<DocumentPage>,

@@ -13,10 +13,10 @@ use super::contents::delete_contents;
 use super::events::record_event;
 use super::model::{Document, DocumentSource, DocumentStatus, DocumentText};
 use super::upload::DocumentUpload;
-use super::{reading, store};
+use super::{reading, store, versions};
 use crate::access::principal::Caller;
 use crate::accounts::operations::lock_account;
-use crate::db::{Db, DbError};
+use crate::db::{Conn, Db, DbError};
 use crate::http::code::Code;
 use crate::http::envelope::List;
 use crate::http::error::ApiError;
@@ -44,21 +44,7 @@ pub async fn upload(
 ) -> Result<Document, ApiError> {
     must_be_active(project)?;
     let now = state.now();
-    let document = Document {
-        id,
-        project_id: project.id,
-        file_name: upload.file_name.0,
-        mime_type: upload.format.mime_type().to_owned(),
-        size_bytes: i64::try_from(upload.file.size).unwrap_or(i64::MAX),
-        sha256: upload.file.sha256.clone(),
-        status: DocumentStatus::Pending,
-        page_count: None,
-        character_count: None,
-        language: upload.language,
-        error_message: None,
-        uploaded_by_id: caller.user_id,
-        created_at: now,
-    };
+    let document = upload.document(id, project.id, caller, now);
     let most = state.config.limits.unread_documents;
     let (kind, project_id) = (CountedKind::DocumentsOfProject, project.id);
     let counted = state
@@ -71,18 +57,12 @@ pub async fn upload(
         .db
         .write(move |conn| {
             Box::pin(async move {
-                // Locks the account's row, so that concurrent uploads of one account are counted one after the other.
-                if !lock_account(conn, caller.user_id).await? {
-                    return Err(ApiError::of(Code::UNAUTHORIZED));
-                }
-                let is_full = store::open_of(conn, caller.user_id, most).await? >= most;
+                let unread = lock_uploads(conn, caller, most).await?;
                 if !store::insert(conn, &document).await? {
                     let found = store::find(conn, document.project_id, id).await?;
                     return Ok((found.ok_or_else(|| ApiError::of(Code::CONFLICT))?, None, held));
                 }
-                if is_full {
-                    return Err(too_many_unread(most));
-                }
+                unread?;
                 reading::enqueue(conn, &document, now, &request).await?;
                 let record = record_event(conn, &document, EventKind::DocumentAdded, now, &request).await?;
                 // The result carries the guard of the stored file and the permits, which are thus dropped only after
@@ -95,6 +75,19 @@ pub async fn upload(
     state.jobs.wake();
     state.hub.publish(record.into_iter().collect());
     Ok(document)
+}
+
+/// Locks the account's row, so that concurrent uploads of one account are counted one after the other. The inner error is that of an
+/// account at its limit, for which nothing more may be read.
+///
+/// # Errors
+/// 401 if the account was deleted.
+pub async fn lock_uploads(conn: &mut Conn, caller: Caller, most: usize) -> Result<Result<(), ApiError>, ApiError> {
+    if !lock_account(conn, caller.user_id).await? {
+        return Err(ApiError::of(Code::UNAUTHORIZED));
+    }
+    let is_full = store::open_of(conn, caller.user_id, most).await? >= most;
+    Ok(if is_full { Err(too_many_unread(most)) } else { Ok(()) })
 }
 
 /// The error for an account at its limit. Each unread document waits for a parser and costs memory and time, so the
@@ -124,14 +117,13 @@ static DESERIALIZING: Semaphore = Semaphore::const_new(2);
 /// Returns the text in which quotes are located.
 ///
 /// # Errors
-/// 409 while the document is not READY; 404 if it was deleted in the meantime.
+/// 409 while this version is not READY; 404 if the document was deleted in the meantime.
 pub async fn text(state: &Projects, document: &Document) -> Result<DocumentText, ApiError> {
     if let Some(reason) = unreadable(document) {
         return Err(ApiError::with_message(Code::SOURCE_NOT_READY, reason));
     }
-    let id = document.id;
     let _permit = DESERIALIZING.acquire().await.map_err(ApiError::internal)?;
-    let stored = state.db.read(move |conn| Box::pin(store::text(conn, id))).await.map_err(ApiError::from)?;
+    let stored = stored_text(&state.db, document.id, document.version).await.map_err(ApiError::from)?;
     // Deleted in the meantime.
     let stored = stored.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     let read = spawn_blocking(move || serde_json::from_str(&stored)).await.map_err(ApiError::internal)?;
@@ -147,7 +139,7 @@ fn unreadable(document: &Document) -> Option<String> {
     }
 }
 
-/// Returns those of `ids` that are documents of the project, in the order of `ids`. Their texts are loaded one by one
+/// Returns those of some documents, each in a version, that are of the project, in the same order. Their texts are loaded one by one
 /// with [`stored_text`].
 ///
 /// # Errors
@@ -155,25 +147,34 @@ fn unreadable(document: &Document) -> Option<String> {
 pub async fn sources(
     db: &Db,
     project_id: Id<ids::Project>,
-    ids: Vec<Id<ids::Document>>,
+    wanted: Vec<(Id<ids::Document>, i64)>,
 ) -> Result<Vec<DocumentSource>, DbError> {
-    let found = db.read(move |conn| Box::pin(async move { store::find_many(conn, project_id, &ids).await })).await?;
+    let found = db.read(move |conn| {
+        Box::pin(async move {
+            let mut found = Vec::with_capacity(wanted.len());
+            for (id, version) in wanted {
+                found.extend(versions::store::find(conn, id, version).await?);
+            }
+            Ok::<_, DbError>(found)
+        })
+    });
+    let found = found.await?.into_iter().filter(|document| document.project_id == project_id);
     let source = |document: Document| {
         let unreadable = unreadable(&document);
         DocumentSource { id: document.id, file_name: document.file_name, unreadable }
     };
-    Ok(found.into_iter().map(source).collect())
+    Ok(found.map(source).collect())
 }
 
-/// Returns the parser's output as JSON; `None` if the document has no text or was deleted.
+/// Returns the parser's output for a version of a document as JSON; `None` if it has no text or was deleted.
 ///
 /// # Errors
 /// Only database errors.
-pub async fn stored_text(db: &Db, id: Id<ids::Document>) -> Result<Option<String>, DbError> {
-    db.read(move |conn| Box::pin(store::text(conn, id))).await
+pub async fn stored_text(db: &Db, id: Id<ids::Document>, version: i64) -> Result<Option<String>, DbError> {
+    db.read(move |conn| Box::pin(versions::store::text(conn, id, version))).await
 }
 
-/// Deletes a document, and its content unless another document refers to it.
+/// Deletes a document in all its versions, and their contents unless another document refers to them.
 ///
 /// # Errors
 /// 409 in an archived project, or while an unfinished run uses the document.
@@ -192,8 +193,10 @@ pub async fn delete(state: &Projects, document: Document, request: RequestId) ->
                     let busy = "An analysis run is using the document. Wait until it ends, or cancel it.";
                     return Err(ApiError::with_message(Code::INVALID_STATE, busy));
                 }
+                let mut contents = versions::store::contents(conn, document.id).await?;
+                contents.push(document.sha256.clone());
                 store::delete(conn, document.id).await?;
-                let orphans = store::orphans(conn, vec![document.sha256.clone()]).await?;
+                let orphans = store::orphans(conn, contents).await?;
                 let record = record_event(conn, &document, EventKind::DocumentRemoved, now, &request).await?;
                 Ok((record, orphans))
             })

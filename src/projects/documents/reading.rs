@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::events::record_event;
 use super::model::{Document, DocumentStatus};
-use super::store;
+use super::store as documents;
+use super::versions::store;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -33,11 +34,18 @@ const CHANGED: &str = "The stored file was changed after it was uploaded. Upload
 /// Why a document is not read for whose text the disk has no room, as a sentence for the user who uploaded it.
 const NO_STORAGE: &str = "There is no room for its text: the server is short of storage. Upload it again later.";
 
-/// Parses a document.
+/// Parses a version of a document.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParseDocument {
     document_id: Id<ids::Document>,
+    /// Missing in jobs of before there were versions.
+    #[serde(default = "first_version")]
+    version: i64,
+}
+
+const fn first_version() -> i64 {
+    1
 }
 
 impl JobPayload for ParseDocument {
@@ -45,12 +53,13 @@ impl JobPayload for ParseDocument {
     const TURNS: Turns = Turns::Fair;
 }
 
-/// Enqueues parsing a document, to run after the transaction has committed and when it is the project's turn.
+/// Enqueues parsing a version of a document, to run after the transaction has committed and when it is the project's turn.
 ///
 /// # Errors
 /// Only database errors.
 pub async fn enqueue(conn: &mut Conn, document: &Document, now: Time, request: &RequestId) -> Result<(), DbError> {
-    let (project, payload) = (document.project_id.to_string(), ParseDocument { document_id: document.id });
+    let project = document.project_id.to_string();
+    let payload = ParseDocument { document_id: document.id, version: document.version };
     jobs::enqueue_in_turn(conn, &project, &payload, now, request).await.map(|_| ())
 }
 
@@ -75,11 +84,11 @@ impl Handler for ParseDocumentHandler {
     }
 
     async fn run(&self, job: &Job, payload: ParseDocument) -> Result<(), JobError> {
-        let started = self.begin(payload.document_id, job).await?;
+        let started = self.begin(&payload, job).await?;
         let Some(document) = started else { return Ok(()) };
         let read = self.read(&document).await?;
         let (read, permit) = self.permitted(&document, read, job).await?;
-        self.end(&document, read, job).await?;
+        self.end(payload, read, job).await?;
         drop(permit);
         Ok(())
     }
@@ -101,18 +110,19 @@ impl Handler for ParseDocumentHandler {
         );
         let message =
             "The document could not be read because of an internal error. Delete it and upload it again.".to_owned();
-        let record = save_outcome(conn, payload.document_id, Err(message), now, &job.request).await?;
+        let record = save_outcome(conn, &payload, Err(message), now, &job.request).await?;
         Ok(record.into_iter().collect())
     }
 }
 
 impl ParseDocumentHandler {
-    /// Marks the document as PROCESSING and returns it; `None` if there is nothing to do.
-    async fn begin(&self, id: Id<ids::Document>, job: &Job) -> Result<Option<Document>, DbError> {
+    /// Marks the version as PROCESSING and returns it; `None` if there is nothing to do.
+    async fn begin(&self, payload: &ParseDocument, job: &Job) -> Result<Option<Document>, DbError> {
         let (now, request) = (self.state.now(), job.request.clone());
+        let ParseDocument { document_id: id, version } = *payload;
         let started = self.state.db.write(move |conn| {
             Box::pin(async move {
-                let found = store::find_anywhere(conn, id).await?.filter(|document| document.status.is_open());
+                let found = store::find(conn, id, version).await?.filter(|document| document.status.is_open());
                 let Some(mut document) = found else { return Ok::<_, DbError>((None, None)) };
                 if document.status == DocumentStatus::Processing {
                     return Ok((Some(document), None));
@@ -121,8 +131,8 @@ impl ParseDocumentHandler {
                 if !store::update(conn, &document, DocumentStatus::Pending).await? {
                     return Ok((None, None));
                 }
-                let record = record_event(conn, &document, EventKind::DocumentUpdated, now, &request).await?;
-                Ok((Some(document), Some(record)))
+                let record = record_update(conn, id, now, &request).await?;
+                Ok((Some(document), record))
             })
         });
         let (document, record) = started.await?;
@@ -179,10 +189,12 @@ impl ParseDocumentHandler {
     }
 
     /// Stores the outcome.
-    async fn end(&self, document: &Document, read: Result<ReadDocument, String>, job: &Job) -> Result<(), String> {
-        let (id, now, request) = (document.id, self.state.now(), job.request.clone());
-        let ended =
-            self.state.db.write(move |conn| Box::pin(async move { save_outcome(conn, id, read, now, &request).await }));
+    async fn end(&self, payload: ParseDocument, read: Result<ReadDocument, String>, job: &Job) -> Result<(), String> {
+        let (now, request) = (self.state.now(), job.request.clone());
+        let ended = self
+            .state
+            .db
+            .write(move |conn| Box::pin(async move { save_outcome(conn, &payload, read, now, &request).await }));
         let record = ended.await?;
         self.state.hub.publish(record.into_iter().collect());
         Ok(())
@@ -191,13 +203,15 @@ impl ParseDocumentHandler {
 
 async fn save_outcome(
     conn: &mut Conn,
-    id: Id<ids::Document>,
+    &ParseDocument { document_id: id, version }: &ParseDocument,
     read: Result<ReadDocument, String>,
     now: Time,
     request: &RequestId,
 ) -> Result<Option<EventRecord>, DbError> {
-    // Deleted in the meantime, or finished by another execution of this job.
-    let found = store::find_anywhere(conn, id).await?.filter(|document| document.status.is_open());
+    // Comes first, since it locks the row: a concurrent deletion waits, or has already happened.
+    let Some(present) = store::find_to_change(conn, id).await? else { return Ok(None) };
+    // Finished by another execution of this job.
+    let found = store::find(conn, id, version).await?.filter(|document| document.status.is_open());
     let Some(mut document) = found else { return Ok(None) };
     let before = document.status;
     let text = match read {
@@ -217,14 +231,24 @@ async fn save_outcome(
             None
         }
     };
-    // Comes first, since it locks the row: a concurrent deletion waits, or has already happened.
     if !store::update(conn, &document, before).await? {
         return Ok(None);
     }
     if let Some((json, reader_version)) = text {
-        store::insert_text(conn, id, json, reader_version).await?;
+        store::insert_text(conn, &present, &document, json, reader_version).await?;
     }
-    record_event(conn, &document, EventKind::DocumentUpdated, now, request).await.map(Some)
+    record_update(conn, id, now, request).await
+}
+
+/// Tells of a document as it is now, whichever version of it has changed.
+async fn record_update(
+    conn: &mut Conn,
+    id: Id<ids::Document>,
+    now: Time,
+    request: &RequestId,
+) -> Result<Option<EventRecord>, DbError> {
+    let Some(present) = documents::find_anywhere(conn, id).await? else { return Ok(None) };
+    record_event(conn, &present, EventKind::DocumentUpdated, now, request).await.map(Some)
 }
 
 fn count(number: usize) -> i64 {

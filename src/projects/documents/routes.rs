@@ -6,18 +6,17 @@ use actix_web::http::header::ETAG;
 use readers::Format;
 use tokio_util::io::ReaderStream;
 
-use super::bodies::Filter;
+use super::bodies::{Filter, VersionQuery};
 use super::model::{Document, DocumentText};
-use super::operations;
 use super::upload::DocumentUpload;
+use super::{operations, versions};
 use crate::access::policy::{Analyst, Member};
 use crate::api::operation::Authorized;
 use crate::http::answer::{Binary, CountedAnswer, FileKind};
 use crate::http::attachment::attachment;
-use crate::http::budget::Share;
 use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
-use crate::http::input::{Empty, ValidQuery};
+use crate::http::input::{Empty, ValidQuery, WithShare};
 use crate::http::list::Listing;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
@@ -48,10 +47,11 @@ pub async fn details(request: Authorized<Member<Document>, Empty>, _: Projects) 
 }
 
 pub async fn text(
-    request: Authorized<Member<Document>, Share>,
+    request: Authorized<Member<Document>, WithShare<ValidQuery<VersionQuery>>>,
     state: Projects,
 ) -> Result<CountedAnswer<DocumentText>, ApiError> {
-    let (document, mut share) = (request.access.resource, request.input);
+    let WithShare { input: ValidQuery(query), mut share } = request.input;
+    let document = versions::operations::in_version(&state, request.access.resource, query.version).await?;
     // Reserves memory before any work is done, so that a refused request costs nothing. A character has at least one
     // byte.
     share.grow_to(document.character_count.and_then(|count| count.try_into().ok()).unwrap_or_default())?;
@@ -70,10 +70,11 @@ impl FileKind for UploadedDocument {
 
 /// The response is always an attachment, so that an uploaded file never runs in a browser under this server's origin.
 pub async fn download(
-    request: Authorized<Analyst<Document>, Empty>,
+    request: Authorized<Analyst<Document>, ValidQuery<VersionQuery>>,
     state: Projects,
 ) -> Result<Binary<UploadedDocument>, ApiError> {
-    let document = request.access.resource;
+    let ValidQuery(query) = request.input;
+    let document = versions::operations::in_version(&state, request.access.resource, query.version).await?;
     let file = state.files.open(&document.sha256).await.map_err(|error| ApiError::of_stored_file(&error))?;
     let size = file.metadata().await.map_err(ApiError::internal)?.len();
     let body = SizedStream::new(size, ReaderStream::with_capacity(file, PIECE_BYTES));

@@ -12,7 +12,7 @@ use diesel::{
 
 use super::bodies::Filter;
 use super::model::{Document, DocumentStatus};
-use crate::db::schema::{document_texts, documents, runs};
+use crate::db::schema::{document_texts, document_versions, documents, runs};
 use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, number, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
@@ -33,6 +33,9 @@ struct DocumentRow {
     error_message: Option<String>,
     uploaded_by_id: Id<User>,
     created_at: Time,
+    version: i64,
+    newest_version: i64,
+    version_created_at: Option<Time>,
 }
 
 impl From<&Document> for DocumentRow {
@@ -51,6 +54,9 @@ impl From<&Document> for DocumentRow {
             error_message: document.error_message.clone(),
             uploaded_by_id: document.uploaded_by_id,
             created_at: document.created_at,
+            version: document.version,
+            newest_version: document.newest_version,
+            version_created_at: Some(document.version_created_at),
         }
     }
 }
@@ -71,6 +77,9 @@ impl From<DocumentRow> for Document {
             error_message: row.error_message,
             uploaded_by_id: row.uploaded_by_id,
             created_at: row.created_at,
+            version: row.version,
+            newest_version: row.newest_version,
+            version_created_at: row.version_created_at.unwrap_or(row.created_at),
         }
     }
 }
@@ -97,10 +106,12 @@ pub async fn find_anywhere(conn: &mut Conn, id: Id<ids::Document>) -> Result<Opt
     Ok(row.map(Document::from))
 }
 
-/// Updates the columns that parsing changes, if the stored status still equals `before`. Returns whether it did.
+/// Updates the columns that parsing changes, if this is still the present version and its stored status equals `before`. Returns
+/// whether it did.
 pub async fn update(conn: &mut Conn, document: &Document, before: DocumentStatus) -> Result<bool, DbError> {
     let row = DocumentRow::from(document);
-    let updated = diesel::update(documents::table.find(row.id)).filter(documents::status.eq(before)).set((
+    let present = documents::table.find(row.id).filter(documents::version.eq(row.version));
+    let updated = diesel::update(present.filter(documents::status.eq(before))).set((
         documents::status.eq(row.status),
         documents::page_count.eq(row.page_count),
         documents::character_count.eq(row.character_count),
@@ -135,34 +146,23 @@ pub async fn insert_text(
     Ok(())
 }
 
-/// The parser's output for a document, as JSON.
-pub async fn text(conn: &mut Conn, id: Id<ids::Document>) -> Result<Option<String>, DbError> {
-    let found = document_texts::table.find(id).select(document_texts::source_text);
-    Ok(found.first(conn).await.optional()?)
-}
-
-/// Those of `ids` that are documents of the project, in the order of `ids`.
-pub async fn find_many(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    ids: &[Id<ids::Document>],
-) -> Result<Vec<Document>, DbError> {
-    let mut found = Vec::with_capacity(ids.len());
-    for id in ids {
-        found.extend(find(conn, project_id, *id).await?);
-    }
-    Ok(found)
-}
-
-/// Counts the documents of a user that have still to be parsed, up to `most`.
+/// Counts the documents of a user that have still to be parsed, and the versions of them, each up to `most`.
 pub async fn open_of(conn: &mut Conn, user_id: Id<User>, most: usize) -> Result<usize, DbError> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let is_open = [DocumentStatus::Pending, DocumentStatus::Processing];
     let open = documents::table
         .filter(documents::uploaded_by_id.eq(user_id))
-        .filter(documents::status.eq_any([DocumentStatus::Pending, DocumentStatus::Processing]))
+        .filter(documents::status.eq_any(is_open))
         .select(documents::id)
-        .limit(i64::try_from(most).unwrap_or(i64::MAX));
+        .limit(most);
     let open: Vec<Id<ids::Document>> = open.load(conn).await?;
-    Ok(open.len())
+    let versions = document_versions::table
+        .filter(document_versions::uploaded_by_id.eq(user_id))
+        .filter(document_versions::status.eq_any(is_open))
+        .select(document_versions::document_id)
+        .limit(most);
+    let versions: Vec<Id<ids::Document>> = versions.load(conn).await?;
+    Ok(open.len() + versions.len())
 }
 
 /// Whether an unfinished run uses a document.
@@ -175,10 +175,14 @@ pub async fn is_in_use(conn: &mut Conn, document: &Document) -> Result<bool, DbE
     Ok(unfinished > 0)
 }
 
-/// Those of the contents that a document refers to.
+/// Those of the contents that a version of a document refers to.
 pub async fn named(conn: &mut Conn, contents: Vec<String>) -> Result<Vec<String>, DbError> {
-    let named = documents::table.filter(documents::sha256.eq_any(contents));
-    Ok(named.select(documents::sha256).distinct().load(conn).await?)
+    let named = documents::table.filter(documents::sha256.eq_any(contents.clone()));
+    let mut named: Vec<String> = named.select(documents::sha256).distinct().load(conn).await?;
+    let others = document_versions::table.filter(document_versions::sha256.eq_any(contents));
+    let others: Vec<String> = others.select(document_versions::sha256).distinct().load(conn).await?;
+    named.extend(others);
+    Ok(named)
 }
 
 /// Those of the contents that no document refers to.

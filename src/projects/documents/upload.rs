@@ -2,7 +2,9 @@
 
 use actix_multipart::Field as Part;
 use actix_web::HttpRequest;
+use actors::ids::{self, Id};
 use actors::language::Language;
+use actors::time::Time;
 use futures_util::StreamExt;
 use readers::{Format, sniff};
 use serde_json::Value;
@@ -11,8 +13,9 @@ use tokio::task::spawn_blocking;
 use utoipa::PartialSchema;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
-use super::model::FileName;
+use super::model::{Document, DocumentStatus, FileName};
 use crate::access::policy::PathIds;
+use crate::access::principal::Caller;
 use crate::api::idempotency;
 use crate::clients::files::Received;
 use crate::http::body_stream::announced_length;
@@ -38,6 +41,37 @@ pub struct DocumentUpload {
     pub language: Language,
     /// To store the file.
     pub permit: QuotaPermit,
+}
+
+impl DocumentUpload {
+    /// The first version of the document that it becomes.
+    #[must_use]
+    pub fn document(
+        &self,
+        id: Id<ids::Document>,
+        project_id: Id<ids::Project>,
+        uploaded_by: Caller,
+        now: Time,
+    ) -> Document {
+        Document {
+            id,
+            project_id,
+            version: 1,
+            newest_version: 1,
+            file_name: self.file_name.0.clone(),
+            mime_type: self.format.mime_type().to_owned(),
+            size_bytes: i64::try_from(self.file.size).unwrap_or(i64::MAX),
+            sha256: self.file.sha256.clone(),
+            status: DocumentStatus::Pending,
+            page_count: None,
+            character_count: None,
+            language: self.language,
+            error_message: None,
+            uploaded_by_id: uploaded_by.user_id,
+            created_at: now,
+            version_created_at: now,
+        }
+    }
 }
 
 impl Input for DocumentUpload {

@@ -5,7 +5,7 @@ use actors::meeting::Meeting;
 use actors::run::Run;
 use diesel::{ExpressionMethods, QueryDsl};
 
-use crate::db::schema::{documents, meetings, members, project_invitations, projects, runs};
+use crate::db::schema::{document_versions, documents, meetings, members, project_invitations, projects, runs};
 use crate::db::sweep::Part;
 use crate::db::{Conn, DbError, RunQueryDsl};
 
@@ -78,8 +78,17 @@ pub async fn delete_run(conn: &mut Conn, id: Id<Run>) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Deletes some of a project's documents. Returns the hashes of their contents.
+/// Deletes some of a project's documents, those of their versions first that are not present. Returns the hashes of their contents.
 pub async fn delete_documents(conn: &mut Conn, id: Id<ids::Project>) -> Result<Vec<String>, DbError> {
+    let former = document_versions::table.filter(document_versions::project_id.eq(id)).limit(DOCUMENTS);
+    let former = former.select((document_versions::document_id, document_versions::version, document_versions::sha256));
+    let former: Vec<(Id<ids::Document>, i64, String)> = former.load(conn).await?;
+    if !former.is_empty() {
+        for (document, version, _) in &former {
+            diesel::delete(document_versions::table.find((*document, *version))).execute(conn).await?;
+        }
+        return Ok(former.into_iter().map(|(_, _, content)| content).collect());
+    }
     let some = documents::table.filter(documents::project_id.eq(id)).limit(DOCUMENTS);
     let some: Vec<(Id<ids::Document>, String)> = some.select((documents::id, documents::sha256)).load(conn).await?;
     let (ids, contents): (Vec<_>, Vec<_>) = some.into_iter().unzip();

@@ -122,9 +122,9 @@ async fn build(
     });
     let (mut content, places) = described.await.map_err(ApiError::internal)?;
     let mut context_bytes = 0;
-    for (document, quoted) in places {
+    for ((document, version), quoted) in places {
         // One text at a time: each may have millions of characters.
-        let text = documents::stored_text(&state.db, Id::from_uuid(document)).await.map_err(ApiError::from)?;
+        let text = documents::stored_text(&state.db, Id::from_uuid(document), version).await.map_err(ApiError::from)?;
         let Some(text) = text else { continue };
         let around = spawn_blocking(move || {
             let places: Vec<QuoteSpan> = quoted.iter().map(|one| one.place).collect();
@@ -166,8 +166,8 @@ struct QuoteOfDocument {
     place: QuoteSpan,
 }
 
-/// The quotes of each document, up to [`QUOTES`] in all.
-fn places(dashboard: &ResultsDashboard) -> HashMap<Uuid, Vec<QuoteOfDocument>> {
+/// The quotes of each version of a document, up to [`QUOTES`] in all.
+fn places(dashboard: &ResultsDashboard) -> HashMap<(Uuid, i64), Vec<QuoteOfDocument>> {
     let requirements = dashboard.requirements.iter().enumerate();
     let requirements = requirements.map(|(at, one)| (QuotingPosition::Requirement(at), &one.sources));
     let stories = dashboard.user_stories.iter().enumerate();
@@ -175,14 +175,18 @@ fn places(dashboard: &ResultsDashboard) -> HashMap<Uuid, Vec<QuoteOfDocument>> {
     let quotes = requirements.chain(stories).flat_map(|(item, sources)| {
         sources.iter().enumerate().filter_map(move |(index, source)| quote_of_document(item, index, source))
     });
-    let mut places: HashMap<Uuid, Vec<QuoteOfDocument>> = HashMap::new();
+    let mut places: HashMap<_, Vec<QuoteOfDocument>> = HashMap::new();
     for (document, quote) in quotes.take(QUOTES) {
         places.entry(document).or_default().push(quote);
     }
     places
 }
 
-fn quote_of_document(item: QuotingPosition, index: usize, source: &SourceReference) -> Option<(Uuid, QuoteOfDocument)> {
+fn quote_of_document(
+    item: QuotingPosition,
+    index: usize,
+    source: &SourceReference,
+) -> Option<((Uuid, i64), QuoteOfDocument)> {
     let place = QuoteSpan { start: source.start_offset, end: source.end_offset };
-    Some((source.document_id?, QuoteOfDocument { item, index, place }))
+    Some(((source.document_id?, source.version), QuoteOfDocument { item, index, place }))
 }

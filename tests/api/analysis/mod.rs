@@ -18,6 +18,7 @@ mod proposals;
 mod restart;
 mod start;
 mod status;
+mod versions;
 
 use std::fmt::Write;
 

@@ -66,6 +66,7 @@ export const consolePage = {
 
     await follow(ada, 'Overview');
     await arrives(ada, PROJECT);
+    await uploadsNewVersion(ada);
     await returnsToAnExpiredSession(ada, account);
     await ada.press('Sign out');
     await arrives(ada, 'Sign in to Colloquy');
@@ -144,6 +145,35 @@ async function uploadsDocuments(person, file) {
   await person.look('delete a document');
   await person.press('Delete');
   await failed.waitFor({ state: 'detached' });
+}
+
+/** Uploads a note, and another one with its name: it becomes its new version, which tells what changed. */
+async function uploadsNewVersion(person) {
+  const { page } = person;
+  const [name, added] = ['note.md', 'Every visitor shall be able to print a map of the clinic.'];
+  const uploads = async (text) => {
+    const chooser = page.waitForEvent('filechooser');
+    await person.press('Upload');
+    await (await chooser).setFiles([{ name, mimeType: 'text/markdown', buffer: Buffer.from(text) }]);
+  };
+  await follow(person, /^Documents/);
+  await arrives(person, 'Documents');
+  await uploads('The clinic shall be open on Sundays.\n');
+  const row = page.getByRole('listitem').filter({ hasText: name });
+  await row.getByText('Ready', { exact: true }).waitFor();
+  await uploads(`The clinic shall be open on Sundays.\n\n${added}\n`);
+  await person.reads('Another file of this name is here since');
+  await person.look('a file with the name of a document');
+  await person.press('Upload as its new version');
+  await row.getByText('Version 2', { exact: true }).waitFor();
+  await follow(person, name);
+  await arrives(person, name);
+  await person.press('What changed');
+  await page.getByRole('listitem').getByText(added, { exact: true }).waitFor();
+  await person.lookTwice('what changed in a document', name, name);
+  await page.getByRole('combobox', { name: 'Version', exact: true }).selectOption({ index: 1 });
+  await person.reads('This is a former version.');
+  await person.look('a former version of a document');
 }
 
 async function createsMeeting(person) {

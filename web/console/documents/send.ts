@@ -1,4 +1,4 @@
-// Sends one file as a document and tells how much of it has been sent, which fetch does not.
+// Sends one file as a document, or as a new version of one, and tells how much of it has been sent, which fetch does not.
 
 import { addressOf, ApiError, session, type Schemas } from '$shared/api/client';
 import type { Failure } from '$shared/api/error';
@@ -6,6 +6,8 @@ import type { Failure } from '$shared/api/error';
 export interface ToSend {
   projectId: string;
   file: File;
+  /** The document that it is a new version of; absent for a document of its own. */
+  versionOf?: string | undefined;
   /** Repeated with the same key, the call takes effect once. */
   key: string;
   signal: AbortSignal;
@@ -27,10 +29,11 @@ function documentOf({ status, body, retryAfter }: Answer): Schemas['Document'] {
   throw new ApiError(status, faults, retryAfter);
 }
 
-function attemptOnce({ projectId, file, key, signal, progress }: ToSend): Promise<Answer> {
+function attemptOnce({ projectId, file, versionOf, key, signal, progress }: ToSend): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', addressOf(`/api/projects/${encodeURIComponent(projectId)}/documents`));
+    const documents = `/api/projects/${encodeURIComponent(projectId)}/documents`;
+    request.open('POST', addressOf(versionOf ? `${documents}/${encodeURIComponent(versionOf)}/versions` : documents));
     request.setRequestHeader('Idempotency-Key', key);
     if (session.token) request.setRequestHeader('Authorization', `Bearer ${session.token}`);
     request.upload.onprogress = ({ loaded, total }) => progress(total > 0 ? Math.round((loaded / total) * file.size) : 0);

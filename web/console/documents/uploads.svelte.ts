@@ -1,6 +1,6 @@
 // The files on their way into a project. They go on while the reader looks at other views, and stop when the session ends.
 //
-// checked ─ refused | duplicate ─(anyway)─ waiting ─ sending ─ stored (gone from here) | failed ─(retry)─ waiting
+// checked ─ refused | duplicate | namesake ─(anyway, or as its new version)─ waiting ─ sending ─ stored (gone from here) | failed ─(retry)─ waiting
 
 import { currentUser, reportFailure, whenSignedOut } from '$shared/account.svelte';
 import { api, ApiError, unwrap, type Schemas } from '$shared/api/client';
@@ -15,13 +15,14 @@ export type UploadState =
   | { kind: 'checking' | 'waiting' }
   | { kind: 'sending'; sentBytes: number }
   | { kind: 'refused'; why: Refusal }
-  | { kind: 'duplicate'; of: Document }
+  | { kind: 'duplicate' | 'namesake'; of: Document }
   | { kind: 'failed'; why: string };
 
 export class Upload {
   state = $state.raw<UploadState>({ kind: 'checking' });
   abort = new AbortController();
-  constructor(readonly id: string, readonly file: File) {}
+  /** `versionOf`: the document that it is a new version of. */
+  constructor(readonly id: string, readonly file: File, public versionOf: Document | null = null) {}
 }
 
 export const isUnderWay = ({ state: { kind } }: Upload): boolean => kind === 'checking' || kind === 'waiting' || kind === 'sending';
@@ -34,8 +35,8 @@ const LANES = 2;
 
 export interface Transport {
   send(toSend: ToSend): Promise<Document>;
-  /** A document of the project with this name and content. */
-  duplicate(file: File): Promise<Document | null>;
+  /** A document of the project with this name, and whether it has the same content; null if there is none. */
+  namesake(file: File): Promise<{ of: Document; isSame: boolean } | null>;
 }
 
 export class Uploads {
@@ -54,8 +55,9 @@ export class Uploads {
 
   get isBusy(): boolean { return this.entries.some(isUnderWay); }
 
-  add(files: Iterable<File>): void {
-    const added = [...files].map((file) => new Upload(newKey(), file));
+  /** `versionOf`: the document that the files are new versions of, if they are. */
+  add(files: Iterable<File>, versionOf: Document | null = null): void {
+    const added = [...files].map((file) => new Upload(newKey(), file, versionOf));
     this.entries = [...this.entries, ...added];
     for (const upload of added) void this.#check(upload);
   }
@@ -65,6 +67,12 @@ export class Uploads {
     upload.abort = new AbortController();
     upload.state = { kind: 'waiting' };
     this.#next();
+  }
+
+  /** Sends a file as a new version of the document that has its name. */
+  asVersion(upload: Upload): void {
+    if (upload.state.kind === 'namesake') upload.versionOf = upload.state.of;
+    this.retry(upload);
   }
 
   /** Stops a file, or takes one away that was refused. */
@@ -89,9 +97,9 @@ export class Uploads {
       return;
     }
     // To find no duplicate is no reason not to send the file.
-    const of = await this.transport.duplicate(upload.file).catch(() => null);
+    const found = upload.versionOf ? null : await this.transport.namesake(upload.file).catch(() => null);
     if (upload.state.kind !== 'checking') return;
-    upload.state = of ? { kind: 'duplicate', of } : { kind: 'waiting' };
+    upload.state = found ? { kind: found.isSame ? 'duplicate' : 'namesake', of: found.of } : { kind: 'waiting' };
     this.#next();
   }
 
@@ -110,10 +118,11 @@ export class Uploads {
     const { signal } = upload.abort;
     const progress = (sentBytes: number): void => { upload.state = { kind: 'sending', sentBytes }; };
     try {
-      const document = await this.transport.send({ projectId: this.projectId, file: upload.file, key: upload.id, signal, progress });
+      const document = await this.transport.send({ projectId: this.projectId, file: upload.file, versionOf: upload.versionOf?.id, key: upload.id, signal, progress });
       this.entries = this.entries.filter((entry) => entry !== upload);
       this.#storedNames.push(document.fileName);
-      this.stored(document);
+      // A version becomes the present one of its document when it has been read, which events tell.
+      if (!upload.versionOf) this.stored(document);
     } catch (thrown) {
       if (!signal.aborted) this.#fail(upload, thrown);
     } finally {
@@ -140,13 +149,15 @@ export class Uploads {
 function overHttp(projectId: string): Transport {
   return {
     send: sendDocument,
-    async duplicate(file) {
+    async namesake(file) {
       const params = { path: { projectId }, query: { search: file.name, limit: 100 } };
       const { items } = await unwrap(api.GET('/api/projects/{projectId}/documents', { params }));
       const alike = items.filter(({ sizeBytes }) => sizeBytes === file.size);
-      if (alike.length === 0) return null;
-      const hash = await sha256(file);
-      return alike.find((document) => document.sha256 === hash) ?? null;
+      const hash = alike.length > 0 ? await sha256(file) : null;
+      const same = alike.find((document) => document.sha256 === hash);
+      if (same) return { of: same, isSame: true };
+      const of = items.find(({ fileName }) => fileName === file.name);
+      return of ? { of, isSame: false } : null;
     },
   };
 }

@@ -109,7 +109,7 @@ export class Results {
     return this.#byId.get(name) ?? this.items.find(({ code }) => code === name);
   }
 
-  readonly spansIn = (documentId: string): readonly Span[] => this.#spans.get(documentId) ?? [];
+  readonly spansIn = (documentId: string, version: number): readonly Span[] => this.#spans.get(`${documentId}/${version}`) ?? [];
   readonly nameOf = (id: string): string => this.names.get(id) ?? '';
 
   /** The item that the server has now takes the place of an older one. */
@@ -234,10 +234,11 @@ export class Results {
     const spans = new Map<string, Span[]>();
     for (const { id, kind, of } of this.#reviewed) {
       if (kind !== 'REQUIREMENT') continue;
-      for (const [at, { documentId, startOffset, endOffset }] of of.sources.entries()) {
+      for (const [at, { documentId, version, startOffset, endOffset }] of of.sources.entries()) {
         if (documentId === null) continue;
-        const own = spans.get(documentId) ?? [];
-        if (own.length === 0) spans.set(documentId, own);
+        const key = `${documentId}/${version}`;
+        const own = spans.get(key) ?? [];
+        if (own.length === 0) spans.set(key, own);
         own.push({ id: `${id}/${at}`, start: startOffset, end: endOffset });
       }
     }

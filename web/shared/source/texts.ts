@@ -1,4 +1,4 @@
-// The texts of documents, by their ids. A text never changes, so each is asked for once.
+// The texts of documents, by their ids and versions. The text of a version never changes, so each is asked for once.
 
 import { api, unwrap, type Schemas } from '../api/client';
 
@@ -9,13 +9,14 @@ export class DocumentTexts {
 
   constructor(readonly projectId: string) {}
 
-  read(documentId: string): Promise<Text> {
-    const known = this.#texts.get(documentId);
+  read(documentId: string, version: number): Promise<Text> {
+    const key = `${documentId}/${version}`;
+    const known = this.#texts.get(key);
     if (known) return known;
     const path = { projectId: this.projectId, documentId };
-    const asked = unwrap(api.GET('/api/projects/{projectId}/documents/{documentId}/text', { params: { path } }));
-    this.#texts.set(documentId, asked);
-    asked.catch(() => this.#texts.delete(documentId));
+    const asked = unwrap(api.GET('/api/projects/{projectId}/documents/{documentId}/text', { params: { path, query: { version } } }));
+    this.#texts.set(key, asked);
+    asked.catch(() => this.#texts.delete(key));
     return asked;
   }
 }

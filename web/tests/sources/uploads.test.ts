@@ -24,7 +24,7 @@ afterEach(() => { for (const uploads of made.splice(0)) uploads.stop(); });
 function held(duplicates: readonly string[] = []): { transport: Transport; sent: (ToSend & { answer: (error?: Error) => void })[] } {
   const sent: (ToSend & { answer: (error?: Error) => void })[] = [];
   const transport: Transport = {
-    duplicate: ({ name }) => Promise.resolve(duplicates.includes(name) ? documentOf(name) : null),
+    namesake: ({ name }) => Promise.resolve(duplicates.includes(name) ? { of: documentOf(name), isSame: true } : null),
     send: (toSend) => new Promise((resolve, reject) => {
       sent.push({ ...toSend, answer: (error) => (error ? reject(error) : resolve(documentOf(toSend.file.name))) });
       toSend.signal.addEventListener('abort', () => reject(toSend.signal.reason as Error));
@@ -104,7 +104,7 @@ test('a file that is stopped ends its call and makes room for the next', async (
 test('what is under way stops when the session ends, and can be sent again', async () => {
   const { transport, sent } = held(['late.md']);
   let answer = (): void => undefined;
-  const slow: Transport = { ...transport, duplicate: (toCheck) => (toCheck.name === 'late.md' ? new Promise((resolve) => { answer = () => resolve(null); }) : transport.duplicate(toCheck)) };
+  const slow: Transport = { ...transport, namesake: (toCheck) => (toCheck.name === 'late.md' ? new Promise((resolve) => { answer = () => resolve(null); }) : transport.namesake(toCheck)) };
   const uploads = uploadsTo(slow);
   uploads.add([file('a.md'), file('b.md'), file('c.md'), file('late.md'), file('photo.png')]);
   await settled();
@@ -130,4 +130,21 @@ test('the page asks before it is left while a file is under way, whichever view 
   expect(leave()).toBe(false);
   uploads.stop();
   expect(leave()).toBe(true);
+});
+
+test('a file with the name of a document and another content is its new version, or a document of its own, as is chosen', async () => {
+  const { transport, sent } = held();
+  const uploads = uploadsTo({ ...transport, namesake: ({ name }) => Promise.resolve({ of: documentOf(name), isSame: false }) });
+  const stored = vi.fn();
+  uploads.stored = stored;
+  uploads.add([file('a.md'), file('b.md')]);
+  await settled();
+  expect(kinds(uploads)).toEqual(['a.md namesake', 'b.md namesake']);
+  const [one, other] = uploads.entries;
+  uploads.asVersion(one!);
+  uploads.retry(other!);
+  expect(sent.map(({ versionOf }) => versionOf)).toEqual(['a.md', undefined]);
+  for (const { answer } of sent) answer();
+  await settled();
+  expect(stored.mock.calls.map(([document]: Document[]) => document?.id), 'the version is present only once it has been read').toEqual(['b.md']);
 });

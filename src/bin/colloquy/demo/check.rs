@@ -31,9 +31,10 @@ pub async fn quotes(
 ) -> Result<Checked, String> {
     let items = items(dashboard);
     let mut texts = HashMap::new();
-    for id in items.iter().flat_map(|(_, sources)| *sources).filter_map(|source| source.document_id) {
-        if let Entry::Vacant(place) = texts.entry(id) {
-            let path = format!("/api/projects/{project_id}/documents/{id}/text");
+    let version = |source: &SourceReference| Some((source.document_id?, source.version));
+    for (id, number) in items.iter().flat_map(|(_, sources)| *sources).filter_map(version) {
+        if let Entry::Vacant(place) = texts.entry((id, number)) {
+            let path = format!("/api/projects/{project_id}/documents/{id}/text?version={number}");
             place.insert(Readable::of(caller.get(&path).await?));
         }
     }
@@ -44,7 +45,7 @@ pub async fn quotes(
         }
         for source in sources {
             checked.quotes += 1;
-            let text = source.document_id.and_then(|id| texts.get(&id));
+            let text = version(source).and_then(|version| texts.get(&version));
             let spoken = transcript.filter(|_| source.recording_id.is_some());
             let fault = match (text, spoken) {
                 (Some(text), _) => text.fault_of(source),
@@ -125,6 +126,7 @@ mod tests {
             kind: SourceKind::Document,
             document_id: None,
             recording_id: None,
+            version: 1,
             quote: quote.to_owned(),
             page,
             section: None,

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod queue;
+mod versions;
 
 use std::time::Duration;
 
