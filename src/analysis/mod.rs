@@ -16,6 +16,7 @@ pub mod backend;
 pub mod bodies;
 pub mod changes;
 pub mod dashboard;
+pub mod effects;
 pub mod ends;
 pub mod exports;
 pub mod findings;

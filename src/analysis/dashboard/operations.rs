@@ -14,6 +14,8 @@ use super::model::ResultsDashboard;
 use super::specification::StoredSpecification;
 use super::store::{self as results, StoredResult};
 use super::unparsed::Unparsed;
+use crate::analysis::effects::store::findings_of;
+use crate::analysis::effects::telling;
 use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::items::spooling::all_items;
@@ -253,9 +255,22 @@ pub async fn stored(
 }
 
 async fn specification(state: &Analysis, project_id: Id<ids::Project>) -> Result<StoredDashboard, DbError> {
-    let runs = state.db.read(move |conn| Box::pin(results::run_shares(conn, project_id))).await?;
+    let (runs, latest) = state
+        .db
+        .read(move |conn| {
+            Box::pin(async move {
+                let runs = results::run_shares(conn, project_id).await?;
+                // What the first one found is all that there is.
+                let latest = match runs.as_slice() {
+                    [_, .., newest] => Some(telling::summary(&findings_of(conn, newest.run_id).await?)),
+                    _ => None,
+                };
+                Ok::<_, DbError>((runs, latest))
+            })
+        })
+        .await?;
     let items = all_items(&state.db, project_id, state.large_reads.spool(project_id)).await?;
-    let specification = StoredSpecification { project_id, now: state.now(), runs, items };
+    let specification = StoredSpecification { project_id, now: state.now(), runs, latest, items };
     let revised = spawn_blocking(move || specification.revision().map(|revision| (revision, specification))).await;
     let revised = revised.map_err(|error| DbError::Unavailable(error.to_string()))?;
     let (etag, specification) = revised.map_err(|error| unspooled(&error))?;

@@ -35,6 +35,8 @@ pub struct StoredSpecification {
     pub now: Time,
     /// The oldest first.
     pub runs: Vec<RunShare>,
+    /// What the newest run did, in sentences; `None` if it is the only one.
+    pub latest: Option<String>,
     pub items: SpooledItems,
 }
 
@@ -105,6 +107,7 @@ impl StoredSpecification {
         for RunShare { run_id, ended_at, summary, metrics, .. } in &self.runs {
             runs.update(format!("{run_id} {} {summary:?} {metrics:?}\n", ended_at.millis()));
         }
+        runs.update(format!("{:?}", self.latest));
         let runs: String = hex::encode(runs.finalize()).chars().take(16).collect();
         Ok(format!("{}-{runs}-{}", self.project_id, self.items.hash(16)?))
     }
@@ -201,7 +204,7 @@ impl StoredSpecification {
         count(&mut metrics, counts.counted.drain(..));
         metrics.sources = u32_of(sources);
         let quality = counts.quality(sources);
-        let summary = summary::of(&self.runs, &counts.stated, |at| {
+        let summary = summary::of(&self.runs, self.latest.as_deref(), &counts.stated, |at| {
             let body = self.body(at)?;
             serde_json::from_slice(&body).map_err(ApiError::internal)
         })?;

@@ -49,12 +49,13 @@ impl StatedText {
     }
 }
 
-/// Summarizes the items that are not rejected. `text` reads one by its place.
+/// Summarizes the items that are not rejected. `latest` is what the newest of several runs did; `text` reads an item by its place.
 ///
 /// # Errors
 /// Those of `text`.
 pub fn of(
     runs: &[RunShare],
+    latest: Option<&str>,
     items: &[StatedItem],
     mut text: impl FnMut(usize) -> Result<StatedText, ApiError>,
 ) -> Result<Summary, ApiError> {
@@ -73,7 +74,9 @@ pub fn of(
         said => Some(format!("{head} {}", said.join(" "))),
     };
     let decided = key_decisions.get(..MAX_DECIDED.min(key_decisions.len())).unwrap_or_default();
-    let parts = [paragraph("Most important:", &demands), paragraph("Decided:", decided), paragraph("Open:", &open)];
+    let latest = latest.map(|did| format!("Latest analysis: {did}"));
+    let parts =
+        [paragraph("Most important:", &demands), paragraph("Decided:", decided), paragraph("Open:", &open), latest];
     Ok(Summary {
         text: parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"),
         key_decisions,
@@ -142,11 +145,11 @@ mod tests {
             let code = kinds[at].code(1);
             Ok(StatedText { code, statement: None, question: None, text: Some(texts[at].to_owned()) })
         };
-        let Ok(summary) = of(&[], &items, text) else { panic!() };
-        let said =
-            "Most important: The desk must ring (REQ-001).\n\nDecided: No desk (DEC-001).\n\nOpen: Who rings (Q-001)?";
+        let Ok(summary) = of(&[], Some("Added 1 decision."), &items, text) else { panic!() };
+        let said = "Most important: The desk must ring (REQ-001).\n\nDecided: No desk (DEC-001).\n\nOpen: Who rings (Q-001)?\n\n\
+             Latest analysis: Added 1 decision.";
         assert_eq!((summary.text.as_str(), summary.key_decisions), (said, vec!["No desk (DEC-001).".to_owned()]));
-        let Ok(nothing) = of(&[], &[], |_| Err(ApiError::internal("nothing to read"))) else { panic!() };
+        let Ok(nothing) = of(&[], None, &[], |_| Err(ApiError::internal("nothing to read"))) else { panic!() };
         assert_eq!(nothing, Summary::default());
     }
 }

@@ -16,10 +16,10 @@ use tokio::task::spawn_blocking;
 
 use super::drafted::DraftedFinding;
 use super::finding::merged;
-use super::model::FindingEffect;
 use super::store::adoption::{self as store, AdoptedItem};
 use super::store::{FindingRow, insert_findings};
 use crate::analysis::dashboard::model::ResultsDashboard;
+use crate::analysis::effects::FindingEffect;
 use crate::analysis::items::content_key::content_key;
 use crate::analysis::items::model;
 use crate::analysis::items::project_item::ProjectItem;

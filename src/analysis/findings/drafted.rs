@@ -6,8 +6,8 @@ use actors::ids::Id;
 use uuid::Uuid;
 
 use super::finding::{Findings, FoundItem, merged, united};
-use super::model::FindingEffect;
 use super::reconciling::Fate;
+use crate::analysis::effects::FindingEffect;
 use crate::analysis::items::content_key::content_key;
 use crate::analysis::items::model::RevisionSource;
 use crate::analysis::items::project_item::ProjectItem;

@@ -37,4 +37,3 @@ pub mod routes;
 #[cfg(test)]
 mod sequences;
 pub mod store;
-mod telling;

@@ -8,22 +8,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::analysis::proposals::model::{FindingReason, Proposal};
-use crate::http::enumeration::wire_enum;
 use crate::projects::item_kind::ItemKind;
-
-wire_enum! {
-    /// What a finding does to the specification.
-    pub enum FindingEffect {
-        /// It is new.
-        Added,
-        /// The item says it: the item rests on one more place.
-        Confirmed,
-        /// It says something else about what the item is about.
-        Changed,
-        /// The sources of the item do not say it any more.
-        Gone,
-    }
-}
 
 /// An item that a run had a say about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

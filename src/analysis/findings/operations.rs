@@ -9,12 +9,13 @@ use actors::run::Run;
 use actors::time::Time;
 use uuid::Uuid;
 
-use super::model::{FindingEffect, RunFinding, RunFindings, UndoneRun};
-use super::store::{self, StoredFinding, undo};
-use super::telling;
+use super::model::{RunFinding, RunFindings, UndoneRun};
+use super::store::{self, undo};
 use crate::access::principal::Caller;
 use crate::analysis::RunSnapshot;
 use crate::analysis::changes::item_changed;
+use crate::analysis::effects::store::{StoredFinding, findings_of};
+use crate::analysis::effects::{FindingEffect, telling};
 use crate::analysis::items::store::item_of;
 use crate::analysis::state::Analysis;
 use crate::analysis::store as runs;
@@ -39,7 +40,7 @@ pub async fn findings(state: &Analysis, run: &RunSnapshot) -> Result<RunFindings
         Box::pin(async move {
             let Some(ended) = undo::ended_at(conn, run_id).await? else { return Ok(None) };
             let undone = undo::undone_at(conn, run_id).await?;
-            Ok::<_, DbError>(Some((ended, undone, store::findings_of(conn, run_id).await?)))
+            Ok::<_, DbError>(Some((ended, undone, findings_of(conn, run_id).await?)))
         })
     });
     let (ended, undone_at, found) = found.await?.ok_or_else(no_result)?;
@@ -122,7 +123,7 @@ async fn take_back(
     ended: Time,
     now: Time,
 ) -> Result<UndoneRun, DbError> {
-    let found = store::findings_of(conn, run_id).await?;
+    let found = findings_of(conn, run_id).await?;
     let restorable = undo::restorable(conn, run_id).await?;
     let is_written = |(_, id, _, effect, ..): &&StoredFinding| match effect {
         FindingEffect::Added => true,

@@ -200,6 +200,9 @@ pub struct ProjectReviewInvitation {
     pub revoked_at: Option<Time>,
     pub send_count: i64,
     pub created_at: Time,
+    /// The link that was mailed, to be passed on in another way. Only in the answer to the request that made it; null otherwise.
+    #[schema(required)]
+    pub link: Option<String>,
 }
 
 impl ProjectReviewInvitation {
@@ -220,6 +223,7 @@ impl ProjectReviewInvitation {
             expires_at: invitation.expires_at,
             send_count: invitation.send_count,
             created_at: invitation.created_at,
+            link: None,
         }
     }
 }

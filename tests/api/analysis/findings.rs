@@ -113,6 +113,9 @@ on_both! {
         assert_eq!(after["metrics"]["sources"], 2);
         let text = after["summary"]["text"].as_str().unwrap();
         assert!(text.contains("(REQ-001)") && text.contains("(DEC-001)") && text.contains("(Q-001)"), "{text}");
+        let told = analysed.findings(&run).await["summary"].as_str().unwrap().to_owned();
+        assert!(text.ends_with(&format!("Latest analysis: {told}")), "{text}");
+        assert!(!before["summary"]["text"].as_str().unwrap().contains("Latest analysis"), "there was one");
 
         // What is said again rests on both, approved as it was.
         let booked = requirement(&after, "The system must let a skipper book a berth until noon.");

@@ -31,7 +31,7 @@ on_both! {
             "id": one["id"], "projectId": project, "email": grace, "fullName": "Grace", "organisation": "Navy",
             "permission": "COMMENTER", "status": "PENDING", "runId": null,
             "message": "Please look at https://evil.example by Friday.", "expiresAt": one["expiresAt"],
-            "acceptedAt": null, "revokedAt": null, "sendCount": 1, "createdAt": one["createdAt"],
+            "acceptedAt": null, "revokedAt": null, "sendCount": 1, "createdAt": one["createdAt"], "link": one["link"],
         }));
         assert_eq!(days_between(one, "createdAt", "expiresAt"), 30);
         assert_eq!((&items[1]["fullName"], &items[1]["organisation"]), (&json!(null), &json!(null)));
@@ -43,6 +43,12 @@ on_both! {
             assert!(token.len() == 43 && mail.contains(&format!("{APP_URL}/review#token={token}\r\n")), "{mail}");
         }
         assert_ne!(outbox::token_in(&mails[0]), outbox::token_in(&mails[1]));
+        // The inviter can pass the links on, but is told them once.
+        for (mail, item) in mails.iter().zip(items) {
+            assert_eq!(item["link"], format!("{APP_URL}/review#token={}", outbox::token_in(mail).unwrap()));
+        }
+        let listed = ada.client.get(invitations(&project)).await.is(200);
+        assert!(listed.data()["items"].as_array().unwrap().iter().all(|item| item["link"].is_null()));
     }
 
     async fn all_are_invited_or_none(world: World) {
@@ -217,6 +223,7 @@ on_both! {
         let sent = ada.client.post(&path).await.is(200);
         assert_eq!((&sent.data()["sendCount"], sent.text_of("status")), (&json!(2), "PENDING".to_owned()));
         let second = outbox::token_in(&outbox::wait_for(&world.server.data, &email, 2).await).unwrap();
+        assert_eq!(sent.text_of("link"), format!("{APP_URL}/review#token={second}"));
         world.nobody.get(link(&first)).await.refused(410, "Gone");
         accept(&world.nobody, &first).await.refused(410, "Gone");
         let review_token = accept(&world.nobody, &second).await.is(200).text_of("reviewToken");

@@ -28,6 +28,7 @@ export const feedbackScenes = {
     await ada.reads('1 invitation was sent');
     await follow(ada, 'Invitations');
     await ada.page.getByRole('listitem').filter({ hasText: 'Grace Hopper' }).getByText('Pending').waitFor();
+    await ada.page.getByRole('button', { name: /^Copy link/ }).waitFor();
     await ada.lookTwice('invitations', /^Feedback$/, /^الملاحظات$/);
 
     // What the reviewer says arrives while the inbox is open.

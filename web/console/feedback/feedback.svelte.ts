@@ -6,7 +6,7 @@ import { notify } from '$shared/ui/toasts.svelte';
 import { t } from '$shared/words/text.svelte';
 import { LiveList } from '../live-list.svelte';
 import type { Project } from '../project/project.svelte';
-import { SvelteSet } from 'svelte/reactivity';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 
 export type Feedback = Schemas['StakeholderFeedback'];
 export type FeedbackStatus = Schemas['StakeholderFeedbackStatus'];
@@ -33,6 +33,8 @@ export class FeedbackState {
     api.GET('/api/projects/{projectId}/review-invitations', { params: { path: this.project.path, query: { limit, ...(cursor && { cursor }) } } }));
   /** What is being changed just now. */
   readonly busy = new SvelteSet<string>();
+  /** The links of invitations that were sent here, by their ids. */
+  readonly links = new SvelteMap<string, string>();
 
   constructor(readonly project: Project) {}
 
@@ -74,13 +76,16 @@ export class FeedbackState {
   /** Throws ApiError. */
   async invite(body: Schemas['CreateReviewInvitation']): Promise<void> {
     const { items } = await unwrap(api.POST('/api/projects/{projectId}/review-invitations', { params: { path: this.project.path }, body }));
+    this.#keepLinks(items);
     notify(t('invitations.sent', { count: items.length }));
     await this.invitations.load();
   }
 
   readonly resend = ({ id, email }: ReviewInvitation): Promise<void> => this.#whileBusy(id, async () => {
     const params = { path: { ...this.project.path, invitationId: id } };
-    this.invitations.put(await unwrap(api.POST('/api/projects/{projectId}/review-invitations/{invitationId}/resend', { params })));
+    const sent = await unwrap(api.POST('/api/projects/{projectId}/review-invitations/{invitationId}/resend', { params }));
+    this.#keepLinks([sent]);
+    this.invitations.put(sent);
     notify(t('invitations.resent', { email }));
   });
 
@@ -89,6 +94,11 @@ export class FeedbackState {
     await unwrap(api.DELETE('/api/projects/{projectId}/review-invitations/{invitationId}', { params: { path: { ...this.project.path, invitationId: id } } }));
     notify(t('invitations.revoked', { email }));
     await this.invitations.load();
+  }
+
+  /** Links are told once: they can be copied until the view is left. */
+  #keepLinks(invitations: readonly ReviewInvitation[]): void {
+    for (const { id, link } of invitations) if (link) this.links.set(id, link);
   }
 
   async #change(feedbackId: string, body: Schemas['UpdateFeedbackStatus']): Promise<void> {

@@ -64,7 +64,7 @@ export const kindOf = ({ targetType }: Item): Kind =>
   targetType === 'ACCEPTANCE_CRITERION' ? 'USER_STORY' : targetType === 'SUMMARY' ? 'ALL' : targetType;
 
 /** A part of the summary without the codes of the items that it names: whoever looks for a code looks for its item. */
-function withoutCodes(text: string): string { return text.replace(/ \([A-Z]+-\d+\)/g, ''); }
+function withoutCodes(text: string): string { return text.replace(/ ?\(?\b(?:REQ|US|RISK|Q|ACT|DEC)-\d+\)?/g, ''); }
 
 function wordsOf(item: Item): string {
   const more = ((): (string | null)[] => {

@@ -15,9 +15,10 @@ use diesel::{
 };
 use uuid::Uuid;
 
+use crate::analysis::effects::FindingEffect;
+use crate::analysis::effects::store::published_attempt;
 use crate::analysis::findings::drafted::DraftedFinding;
 use crate::analysis::findings::finding::merged;
-use crate::analysis::findings::model::FindingEffect;
 use crate::analysis::items::model::WorkflowStatus;
 use crate::analysis::items::store::change::{find_to_change, follow};
 use crate::analysis::items::store::{Facts, FoundKeys, item_of};
@@ -122,13 +123,6 @@ impl FindingRow {
 pub async fn insert_findings(conn: &mut Conn, findings: &[FindingRow]) -> Result<(), DbError> {
     many!(conn, findings, |some| diesel::insert_into(run_findings::table).values(some).on_conflict_do_nothing());
     Ok(())
-}
-
-/// The attempt of which the result of a run is; 0 for a result of before attempts were noted. `None` if it has no result.
-async fn published_attempt(conn: &mut Conn, run_id: Id<Run>) -> Result<Option<i64>, DbError> {
-    let found = run_results::table.find(run_id).select(run_results::attempt);
-    let found: Option<Option<i64>> = found.first(conn).await.optional()?;
-    Ok(found.map(Option::unwrap_or_default))
 }
 
 /// Deletes the findings of a run that are not of the attempt with the result.
@@ -333,25 +327,6 @@ async fn note_number(conn: &mut Conn, project_id: Id<ids::Project>, kind: ItemKi
         .set(item_numbers::last.eq(last));
     diesel::query_dsl::methods::FilterDsl::filter(upsert, item_numbers::last.lt(last)).execute(conn).await?;
     Ok(())
-}
-
-/// A finding as it is stored: what it is about, what it does, why, and its proposal.
-pub type StoredFinding = (ItemKind, Id<()>, i64, FindingEffect, Option<FindingReason>, Option<Id<Proposal>>);
-
-/// The findings of a run, in the order of their codes.
-pub async fn findings_of(conn: &mut Conn, run_id: Id<Run>) -> Result<Vec<StoredFinding>, DbError> {
-    let Some(attempt) = published_attempt(conn, run_id).await? else { return Ok(Vec::new()) };
-    let found = run_findings::table.filter(run_findings::run_id.eq(run_id)).filter(run_findings::attempt.eq(attempt));
-    let found = found.order((run_findings::kind.asc(), run_findings::number.asc()));
-    let columns = (
-        run_findings::kind,
-        run_findings::item_id,
-        run_findings::number,
-        run_findings::effect,
-        run_findings::reason,
-        run_findings::proposal_id,
-    );
-    Ok(found.select(columns).load(conn).await?)
 }
 
 /// Some of the items that a run changed, though nobody decided it: at most `most`.

@@ -115,7 +115,9 @@ pub async fn create(
         return Err(ApiError::field("expiresAt", Reason::InvalidValue, sentence));
     }
     input.must_differ()?;
-    let tokens = input.invitees.iter().map(|_| OneTimeToken::generate()).collect::<Result<_, _>>()?;
+    let tokens: Vec<OneTimeToken> =
+        input.invitees.iter().map(|_| OneTimeToken::generate()).collect::<Result<_, _>>()?;
+    let links: Vec<String> = tokens.iter().map(|token| sending::link(state, token)).collect();
     let batch = ReviewInvitationBatch { state: state.clone(), caller, project_id, input, tokens, now, request };
     let (kind, more) = (CountedKind::InvitationsToReview, batch.input.invitees.len());
     let ids = batch.input.ids();
@@ -123,10 +125,14 @@ pub async fn create(
         Box::pin(async move { Ok(store::find_many(conn, &ids).await?.pop()) })
     });
     let counted = counted.await?;
-    let made = state.db.write(move |conn| Box::pin(batch.make(conn))).await?;
+    let (made, is_new) = state.db.write(move |conn| Box::pin(batch.make(conn))).await?;
     drop(counted);
     state.jobs.wake();
-    Ok(made.into_iter().map(|invitation| ProjectReviewInvitation::of(invitation, now)).collect())
+    let shown = |(invitation, link): (ReviewInvitation, String)| ProjectReviewInvitation {
+        link: is_new.then_some(link),
+        ..ProjectReviewInvitation::of(invitation, now)
+    };
+    Ok(made.into_iter().zip(links).map(shown).collect())
 }
 
 /// The invitations of one request, before they are written.
@@ -142,13 +148,14 @@ struct ReviewInvitationBatch {
 }
 
 impl ReviewInvitationBatch {
-    async fn make(self, conn: &mut Conn) -> Result<Vec<ReviewInvitation>, ApiError> {
+    /// Returns the invitations, and whether they are new: those of an earlier request have other links.
+    async fn make(self, conn: &mut Conn) -> Result<(Vec<ReviewInvitation>, bool), ApiError> {
         // Locked, so that concurrent requests do not invite anyone twice.
         let project = projects::store::find_to_change(conn, self.project_id).await?;
         let project = project.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
         let made = store::find_many(conn, &self.input.ids()).await?;
         if !made.is_empty() {
-            return Ok(made);
+            return Ok((made, false));
         }
         must_have_result(conn, self.project_id, self.input.run_id).await?;
         projects::must_be_active(&project)?;
@@ -171,7 +178,7 @@ impl ReviewInvitationBatch {
             .zip(&self.tokens)
             .map(|(invitation, token)| mails.invitation(invitation, token, languages.get(&invitation.email).copied()));
         self.state.outbox.send_all(conn, mails, self.now, &self.request).await?;
-        Ok(invitations)
+        Ok((invitations, true))
     }
 }
 

@@ -41,10 +41,15 @@ impl ReviewMails<'_> {
         let Self { state, project, inviter } = *self;
         let locale = project.email_locale(own, inviter);
         let inviter = inviter.map(|inviter| inviter.full_name.as_str()).unwrap_or_default();
-        let url = format!("{}/review#token={}", state.url, token.text());
+        let url = link(state, token);
         let email = emails::invitation(invitation, locale, &project.name, inviter, url);
         QueuedEmail::from(email).until(invitation.expires_at).in_turn_of(self.project.id)
     }
+}
+
+/// The address that opens the review page with a token.
+pub fn link(state: &Reviews, token: &OneTimeToken) -> String {
+    format!("{}/review#token={}", state.url, token.text())
 }
 
 /// Sends an invitation again, with a new link; the former link becomes invalid. An access that it gave goes on, unless
@@ -61,6 +66,7 @@ pub async fn resend(
 ) -> Result<ProjectReviewInvitation, ApiError> {
     let now = state.now();
     let token = OneTimeToken::generate()?;
+    let link = Some(link(state, &token));
     let whole = state.clone();
     let sent = state
         .db
@@ -78,7 +84,7 @@ pub async fn resend(
         })
         .await?;
     state.jobs.wake();
-    Ok(ProjectReviewInvitation::of(sent, now))
+    Ok(ProjectReviewInvitation { link, ..ProjectReviewInvitation::of(sent, now) })
 }
 
 /// Gives an invitation a new token, and a new term if its own is over.

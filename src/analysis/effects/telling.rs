@@ -1,6 +1,6 @@
 //! What a run did to the specification, in sentences.
 
-use super::model::FindingEffect;
+use super::FindingEffect;
 use super::store::StoredFinding;
 use crate::projects::item_kind::ItemKind;
 
