@@ -238,8 +238,8 @@ fn input_hash(
     let mut hash = Sha256::new();
     let engine = (engine, analysis_type.into_str(), language.into_str());
     hash.update(format!("{engine:?}"));
-    for StoredDocument { id, sha256, .. } in sources {
-        hash.update(format!("{id}{sha256}"));
+    for StoredDocument { id, version, sha256, .. } in sources {
+        hash.update(format!("{id}{version}{sha256}"));
     }
     for RecordingSource { id, transcript, .. } in spoken {
         match transcript {

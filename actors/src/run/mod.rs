@@ -22,4 +22,4 @@ mod state;
 pub use command::{Command, Refusal};
 pub use event::Event;
 pub use node::Node;
-pub use state::{AiRunStatus, AnalysisType, MAX_BEGINS, Run, RunDraft, RunWarning, State};
+pub use state::{AiRunStatus, AnalysisType, MAX_BEGINS, Run, RunDraft, RunWarning, State, documents};

@@ -33,3 +33,11 @@ ALTER TABLE documents ADD COLUMN version_created_at INTEGER;
 
 -- The versions of a run's documents, in their order; for the runs of before, each has one.
 ALTER TABLE runs ADD COLUMN document_versions TEXT NOT NULL DEFAULT '[]';
+
+-- What was found before stands in the first version: items and results are answered as they are stored.
+UPDATE items SET body = replace(body, ',"quote":"', ',"version":1,"quote":"') WHERE body LIKE '%,"quote":"%';
+UPDATE run_items SET body = replace(body, ',"quote":"', ',"version":1,"quote":"') WHERE body LIKE '%,"quote":"%';
+UPDATE run_findings SET before_body = replace(before_body, ',"quote":"', ',"version":1,"quote":"')
+  WHERE before_body LIKE '%,"quote":"%';
+UPDATE run_results SET result = replace(result, ',"quote":"', ',"version":1,"quote":"') WHERE result LIKE '%,"quote":"%';
+UPDATE run_drafts SET result = replace(result, ',"quote":"', ',"version":1,"quote":"') WHERE result LIKE '%,"quote":"%';

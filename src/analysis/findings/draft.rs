@@ -71,7 +71,8 @@ pub async fn write(state: &Analysis, run: &Run, mut result: PipelineResult) -> R
     let context = DraftContext { state, run, now: state.now() };
     let mut present = PresentProject::of(&state.db, run);
     context.clear().await?;
-    let scope = read_scope(run, &mut result);
+    let mut scope = read_scope(run, &mut result);
+    present.leave_out_former(&mut scope).await?;
     let heard = recordings_quoted(&mut result);
     let is_own = |source: &SourceReference| source.recording_id.is_none_or(|id| heard.contains(&id));
     let mut requirements = HashMap::new();

@@ -156,13 +156,16 @@ fn cited(sources: &[Citation]) -> Vec<SourcePlace> {
     sources.iter().filter_map(place).collect()
 }
 
-/// The places of an item that was found now and is known from before: those of now, and those in other sources.
+/// The places of an item that was found now and is known from before: those of now, and those in other sources. A place in a newer
+/// version than the one that was read now stays.
 #[must_use]
 pub fn merged(now: &[SourceReference], before: &[SourceReference]) -> Vec<SourceReference> {
     let of = |source: &SourceReference| source.document_id.or(source.recording_id);
-    let seen: BTreeSet<_> = now.iter().map(of).collect();
+    let is_newer = |one: &SourceReference, other: &SourceReference| of(one) == of(other) && one.version > other.version;
+    let now: Vec<_> = now.iter().filter(|one| !before.iter().any(|other| is_newer(other, one))).collect();
+    let seen: BTreeSet<_> = now.iter().map(|source| of(source)).collect();
     let before = before.iter().filter(|source| !seen.contains(&of(source)));
-    now.iter().chain(before).take(MAX_SOURCES).cloned().collect()
+    now.into_iter().chain(before).take(MAX_SOURCES).cloned().collect()
 }
 
 /// The places of an item that was found twice in one run.
@@ -258,4 +261,36 @@ fn fitting(criteria: Vec<CriterionDraft>) -> impl Iterator<Item = CriterionDraft
 
 fn references(sources: Vec<Citation>, run: &Run) -> Vec<SourceReference> {
     sources.into_iter().map(|source| SourceReference::cited(source, run)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pipeline::SourceKind;
+
+    use super::*;
+
+    fn source(document: u128, version: i64, start_offset: usize) -> SourceReference {
+        SourceReference {
+            kind: SourceKind::Document,
+            document_id: Some(Uuid::from_u128(document)),
+            recording_id: None,
+            version,
+            quote: String::new(),
+            page: None,
+            section: None,
+            start_offset,
+            end_offset: start_offset + 1,
+            start_ms: None,
+            end_ms: None,
+            speaker: None,
+        }
+    }
+
+    #[test]
+    fn what_was_read_now_takes_the_place_of_former_versions_and_not_of_newer_ones() {
+        let before = [source(1, 1, 0), source(1, 1, 9), source(2, 1, 0)];
+        assert_eq!(merged(&[source(1, 2, 5)], &before), [source(1, 2, 5), source(2, 1, 0)]);
+        assert_eq!(merged(&[source(1, 1, 0)], &[source(1, 2, 5), source(2, 1, 0)]), [source(1, 2, 5), source(2, 1, 0)]);
+        assert_eq!(merged(&[source(3, 1, 0)], &[source(1, 2, 5)]), [source(3, 1, 0), source(1, 2, 5)]);
+    }
 }

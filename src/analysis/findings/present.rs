@@ -20,6 +20,7 @@ use crate::analysis::items::store::Item;
 use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus};
 use crate::analysis::proposals::store::drafts::{self as store, PastProposal};
 use crate::db::{Db, DbError};
+use crate::projects::documents::store as documents;
 use crate::projects::documents::versions::comparison::TextComparison;
 use crate::projects::documents::versions::operations as versions;
 use crate::projects::item_kind::ItemKind;
@@ -39,6 +40,22 @@ impl<'a> PresentProject<'a> {
     #[must_use]
     pub fn of(db: &'a Db, run: &'a Run) -> Self {
         Self { db, run, comparisons: VersionComparisons::default() }
+    }
+
+    /// Leaves out of what was read the documents that have a newer version by now: what they do not say is no news.
+    ///
+    /// # Errors
+    /// Only database errors.
+    pub async fn leave_out_former(&self, scope: &mut ReadScope) -> Result<(), DbError> {
+        let project_id = self.run.project_id;
+        let documents = self.db.read(move |conn| Box::pin(documents::of_project(conn, project_id))).await?;
+        let present: HashMap<Uuid, i64> = documents.iter().map(|one| (one.id.uuid(), one.version)).collect();
+        for (id, version) in self.run.documents() {
+            if present.get(&id.uuid()).is_some_and(|present| *present > version) {
+                scope.sources.remove(&id.uuid());
+            }
+        }
+        Ok(())
     }
 
     /// Plans for the findings of one kind. `scope` is what the run has read; nothing for a kind that it was not asked for.
@@ -157,14 +174,16 @@ impl VersionComparisons {
         Ok(())
     }
 
-    /// Where a quote stands in the version that the run has read; `None` if nothing is in its place any more.
+    /// Where a quote stands in the version that the run has read, or what stands in its place.
     fn place(&self, source: &SourceReference) -> Option<SourcePlace> {
         let id = source.document_id.or(source.recording_id)?;
         let offsets = (source.start_offset, source.end_offset);
         let Some(comparison) = self.0.get(&(id, source.version)) else {
             return SourcePlace::at(id, offsets, source.start_ms.zip(source.end_ms));
         };
-        let there = comparison.as_ref()?.later_place(&(offsets.0..offsets.1))?;
+        let there = comparison.as_ref().and_then(|comparison| comparison.later_place(&(offsets.0..offsets.1)));
+        // An empty place is none, but in the same source.
+        let there = there.unwrap_or(0..0);
         SourcePlace::at(id, (there.start, there.end), None)
     }
 

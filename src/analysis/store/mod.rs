@@ -9,7 +9,7 @@ use actors::ids::{self, AiJob, Id, User};
 use actors::language::Language;
 use actors::live::{Topic, TopicKind};
 use actors::meeting::Meeting;
-use actors::run::{AiRunStatus, AnalysisType, Node, Run, RunWarning, State};
+use actors::run::{self, AiRunStatus, AnalysisType, Node, Run, RunWarning, State};
 use actors::time::Time;
 use diesel::{ExpressionMethods, Insertable, JoinOnDsl, OptionalExtension, QueryDsl, Queryable, Selectable};
 
@@ -220,18 +220,21 @@ pub async fn documents_read(
     project_id: Id<ids::Project>,
     analysis_type: AnalysisType,
 ) -> Result<HashSet<(Id<ids::Document>, i64)>, DbError> {
-    let read: Vec<RunRow> = runs::table
+    let read: Vec<(String, String)> = runs::table
         .inner_join(run_results::table.on(run_results::run_id.eq(runs::id)))
         .left_join(run_undos::table.on(run_undos::run_id.eq(runs::id)))
         .filter(runs::project_id.eq(project_id))
         .filter(runs::analysis_type.eq_any([AnalysisType::Full, analysis_type]))
         .filter(run_undos::undone_at.is_null())
-        .select(RunRow::columns())
+        .select((runs::document_ids, runs::document_versions))
         .load(conn)
         .await?;
+    let broken = |error: serde_json::Error| DbError::Broken(format!("the documents of a run: {error}"));
     let mut documents = HashSet::new();
-    for row in read {
-        documents.extend(row.run()?.documents());
+    for (ids, versions) in read {
+        let ids: Vec<Id<ids::Document>> = serde_json::from_str(&ids).map_err(broken)?;
+        let versions: Vec<i64> = serde_json::from_str(&versions).map_err(broken)?;
+        documents.extend(run::documents(&ids, &versions));
     }
     Ok(documents)
 }

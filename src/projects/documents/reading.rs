@@ -108,8 +108,7 @@ impl Handler for ParseDocumentHandler {
             document = %payload.document_id,
             "the document could not be read and is marked as failed"
         );
-        let message =
-            "The document could not be read because of an internal error. Delete it and upload it again.".to_owned();
+        let message = "The document could not be read because of an internal error. Upload it again.".to_owned();
         let record = save_outcome(conn, &payload, Err(message), now, &job.request).await?;
         Ok(record.into_iter().collect())
     }

@@ -16,9 +16,10 @@ export const placesIn = (message: string): Place[] =>
   });
 
 /** The links of a warning; `recordingIds` are the meeting's recordings that were analysed. */
-export function linksOf({ message, sourceId }: Warning, { documentIds, meetingId }: Pick<Run, 'documentIds' | 'meetingId'>, recordingIds: readonly string[]): WarningLink[] {
+export function linksOf({ message, sourceId }: Warning, { documentIds, documentVersions, meetingId }: Pick<Run, 'documentIds' | 'documentVersions' | 'meetingId'>, recordingIds: readonly string[]): WarningLink[] {
   if (sourceId === null) return [];
-  if (documentIds.includes(sourceId)) return linksTo(['documents', sourceId], placesIn(message).filter((place) => !('ms' in place)));
+  const version = documentVersions[documentIds.indexOf(sourceId)];
+  if (version !== undefined) return linksTo(['documents', sourceId], placesIn(message).filter((place) => !('ms' in place)), `&version=${version}`);
   if (meetingId === null) return [];
   // What was said in a meeting is one source: times in it are a recording's only where there is no other.
   const [only, ...others] = sourceId === meetingId ? recordingIds : [sourceId];
@@ -26,8 +27,9 @@ export function linksOf({ message, sourceId }: Warning, { documentIds, meetingId
   return linksTo(['meetings', meetingId, 'recordings', only], placesIn(message).filter((place) => 'ms' in place));
 }
 
-const linksTo = (path: readonly string[], places: readonly Place[]): WarningLink[] =>
-  (places.length === 0 ? [{ path, query: '', place: null }] : places.map((place) => ({ path, query: queryOf(place), place })));
+/** `more` is what the query of a place has besides. */
+const linksTo = (path: readonly string[], places: readonly Place[], more = ''): WarningLink[] =>
+  (places.length === 0 ? [{ path, query: '', place: null }] : places.map((place) => ({ path, query: queryOf(place) + more, place })));
 
 function queryOf(place: Place): string {
   if ('page' in place) return `?page=${place.page}`;

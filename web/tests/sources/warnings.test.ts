@@ -12,14 +12,14 @@ test.each([
   expect(placesIn(message)).toEqual(places);
 });
 
-const run = { documentIds: ['d'], meetingId: 'm' };
+const run = { documentIds: ['d'], documentVersions: [2], meetingId: 'm' };
 const links = (sourceId: string | null, message: string, recordingIds: string[] = []): string[] =>
   linksOf({ code: 'AddressesMachine', message, sourceId }, run, recordingIds).map(({ path, query }) => path.join('/') + query);
 const AT = 'There: 9:30 minutes from the start.';
 
 test('a warning of a document leads to its place, or to the document where the place is not known', () => {
-  expect(links('d', 'There: characters 70 to 128.')).toEqual(['documents/d?start=70&end=128']);
-  expect(links('d', 'There: page 2, page 3.')).toEqual(['documents/d?page=2', 'documents/d?page=3']);
+  expect(links('d', 'There: characters 70 to 128.')).toEqual(['documents/d?start=70&end=128&version=2']);
+  expect(links('d', 'There: page 2, page 3.')).toEqual(['documents/d?page=2&version=2', 'documents/d?page=3&version=2']);
   expect(links('d', AT)).toEqual(['documents/d']);
 });
 

@@ -12,6 +12,10 @@ use super::model::{ChangedSpan, TextChange, TextSpan};
 
 /// Maximum number of spans that a comparison tells.
 pub const MAX_SPANS: usize = 2_000;
+/// Maximum number of sentences that stand for each other.
+const MAX_REPLACED: usize = 3;
+/// Maximum number of sentences of a text. What is behind them is one.
+const MAX_SENTENCES: usize = 100_000;
 /// Minimum number of letters of a sentence that has moved, and is not just said elsewhere too.
 const MOVED_LETTERS: usize = 20;
 
@@ -45,7 +49,8 @@ impl TextComparison {
         let mut input: InternedInput<&str> = InternedInput::default();
         input.update_before(former.iter().map(|sentence| &*sentence.words));
         input.update_after(later.iter().map(|sentence| &*sentence.words));
-        let mut diff = Diff::compute(Algorithm::Histogram, &input);
+        // Not the histogram: where every second line differs, it takes the square of the lines.
+        let mut diff = Diff::compute(Algorithm::Myers, &input);
         diff.postprocess_no_heuristic(&input);
         let hunks: Vec<Hunk> =
             diff.hunks().map(|hunk| Hunk { before: wide(hunk.before), after: wide(hunk.after) }).collect();
@@ -66,7 +71,7 @@ impl TextComparison {
             for before in hunk.before.clone() {
                 let destination = match moved_from.get(&before) {
                     Some(after) => Destination::Same(places.later(*after)),
-                    None if hunk.after.is_empty() => Destination::Nowhere,
+                    None if hunk.after.is_empty() || !hunk.is_small() => Destination::Nowhere,
                     None => Destination::Replaced(replaced.start_offset..replaced.end_offset),
                 };
                 destinations.push((places.former(before), destination));
@@ -123,6 +128,13 @@ struct Hunk {
     after: Range<usize>,
 }
 
+impl Hunk {
+    /// Whether what stands here now can be said to be in the place of what stood here, and is not another text.
+    fn is_small(&self) -> bool {
+        self.before.len() <= MAX_REPLACED && self.after.len() <= MAX_REPLACED
+    }
+}
+
 fn wide(range: Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
@@ -131,13 +143,13 @@ fn wide(range: Range<u32>) -> Range<usize> {
 fn moves(former: &[SentenceText<'_>], later: &[SentenceText<'_>], hunks: &[Hunk]) -> Vec<(usize, usize)> {
     let mut removed: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for before in hunks.iter().flat_map(|hunk| hunk.before.clone()) {
-        let words = &*former[before].words;
+        let Some(words) = former.get(before).map(|sentence| &*sentence.words) else { continue };
         if words.chars().filter(|c| c.is_alphanumeric()).count() >= MOVED_LETTERS {
             removed.entry(words).or_default().push_back(before);
         }
     }
     let added = hunks.iter().flat_map(|hunk| hunk.after.clone());
-    added.filter_map(|after| Some((removed.get_mut(&*later[after].words)?.pop_front()?, after))).collect()
+    added.filter_map(|after| Some((removed.get_mut(&*later.get(after)?.words)?.pop_front()?, after))).collect()
 }
 
 struct Places<'a> {
@@ -147,11 +159,11 @@ struct Places<'a> {
 
 impl Places<'_> {
     fn former(&self, at: usize) -> Range<usize> {
-        self.former[at].place.clone()
+        self.former.get(at).map(|sentence| sentence.place.clone()).unwrap_or_default()
     }
 
     fn later(&self, at: usize) -> Range<usize> {
-        self.later[at].place.clone()
+        self.later.get(at).map(|sentence| sentence.place.clone()).unwrap_or_default()
     }
 
     fn later_span(&self, sentences: &Range<usize>) -> TextSpan {
@@ -231,7 +243,10 @@ fn sentences(text: &str) -> Vec<SentenceText<'_>> {
     // Where the sentence begins, in bytes and in scalar values, and where its last visible character ends.
     let mut open: Option<(usize, usize, usize, usize)> = None;
     let mut is_ending = false;
-    let mut close = |open: &mut Option<(usize, usize, usize, usize)>| {
+    let mut close = |open: &mut Option<(usize, usize, usize, usize)>, is_end: bool| {
+        if found.len() + 1 >= MAX_SENTENCES && !is_end {
+            return;
+        }
         if let Some((from, start, to, end)) = open.take() {
             found.push(SentenceText { place: start..end, words: one_spaced(&text[from..to]) });
         }
@@ -239,7 +254,7 @@ fn sentences(text: &str) -> Vec<SentenceText<'_>> {
     for (at, (byte, c)) in text.char_indices().enumerate() {
         if c.is_whitespace() {
             if c == '\n' || is_ending {
-                close(&mut open);
+                close(&mut open, false);
             }
             is_ending = false;
             continue;
@@ -250,10 +265,10 @@ fn sentences(text: &str) -> Vec<SentenceText<'_>> {
         is_ending =
             matches!(c, '.' | '!' | '?' | '؟' | '।') || is_ending && matches!(c, '"' | '”' | '’' | ')' | ']' | '»');
         if matches!(c, '。' | '！' | '？') {
-            close(&mut open);
+            close(&mut open, false);
         }
     }
-    close(&mut open);
+    close(&mut open, true);
     found
 }
 
@@ -335,6 +350,23 @@ mod tests {
             told("今日は。明日は。", "今日は。昨日は。明日は。"),
             [(TextChange::Added, String::new(), "昨日は。".to_owned())]
         );
+    }
+
+    #[test]
+    fn many_lines_of_which_every_second_one_differs_are_compared_at_once() {
+        let lines = |other: &str| -> String {
+            (0..2 * MAX_SENTENCES).map(|n| format!("{}{n}\n", if n % 2 == 0 { other } else { "line " })).collect()
+        };
+        let (former, later) = (lines("old "), lines("new "));
+        let comparison = TextComparison::of(&former, &later);
+        assert_eq!(comparison.sentences.len(), MAX_SENTENCES, "the rest is one");
+        assert_eq!(comparison.spans().len(), MAX_SPANS);
+    }
+
+    #[test]
+    fn another_text_stands_in_no_ones_place() {
+        let of = |word: &str| -> String { (0..9).map(|n| format!("{word} {n}.\n")).collect() };
+        assert_eq!(place(&of("Old"), &of("New"), "Old 4."), None);
     }
 
     #[test]

@@ -125,6 +125,8 @@ pub async fn in_version(state: &Projects, document: Document, version: Option<u3
 
 /// How many comparisons are made at once: each has two texts in memory.
 static COMPARING: Semaphore = Semaphore::const_new(1);
+/// How many times the characters of its texts a comparison takes, in bytes.
+const BYTES_OF_CHARACTER: usize = 4;
 
 /// Compares the text of a version with that of another one: by default of the one before it that could be read.
 ///
@@ -150,8 +152,8 @@ pub async fn compare(
         None => readable.iter().find(|one| one.version < version).copied(),
     };
     let characters = |one: &Document| one.character_count.and_then(|count| count.try_into().ok()).unwrap_or(0usize);
-    share.grow_to(characters(later) + former.map_or(0, characters))?;
-    let _permit = COMPARING.acquire().await.map_err(ApiError::internal)?;
+    share.grow_to(BYTES_OF_CHARACTER * (characters(later) + former.map_or(0, characters)))?;
+    let permit = COMPARING.acquire().await.map_err(ApiError::internal)?;
     let mut texts = Vec::new();
     for one in former.into_iter().chain([later]) {
         let stored = stored_text(&state.db, id, one.version).await.map_err(ApiError::from)?;
@@ -159,6 +161,8 @@ pub async fn compare(
         texts.push(stored.ok_or_else(missing)?);
     }
     let compared = spawn_blocking(move || {
+        // The caller may be gone: the next comparison waits all the same.
+        let _permit = permit;
         let texts: Vec<DocumentText> = texts.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
         let texts: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
         let (former, later) = match texts.as_slice() {
@@ -181,10 +185,12 @@ pub async fn comparison(
     id: Id<ids::Document>,
     (former, later): (i64, i64),
 ) -> Result<Option<TextComparison>, DbError> {
+    let permit = COMPARING.acquire().await.map_err(|closed| DbError::Unavailable(closed.to_string()))?;
     let (Some(former), Some(later)) = (stored_text(db, id, former).await?, stored_text(db, id, later).await?) else {
         return Ok(None);
     };
     let compared = spawn_blocking(move || {
+        let _permit = permit;
         let parsed = |text: &str| serde_json::from_str::<DocumentText>(text).map(|text| text.text);
         Ok::<_, serde_json::Error>(TextComparison::of(&parsed(&former)?, &parsed(&later)?))
     });

@@ -11,6 +11,9 @@ use crate::db::{Columns, Conn, DbError, RunQueryDsl, Uuid as SqlUuid, each, kept
 use crate::projects::documents::model::{Document, DocumentStatus};
 use crate::projects::documents::store;
 
+/// How many versions are deleted at once.
+const DELETED_AT_ONCE: i64 = 5;
+
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = document_versions)]
 struct DocumentVersionRow {
@@ -213,4 +216,15 @@ pub async fn text(conn: &mut Conn, id: Id<ids::Document>, version: i64) -> Resul
 pub async fn contents(conn: &mut Conn, id: Id<ids::Document>) -> Result<Vec<String>, DbError> {
     let of = document_versions::table.filter(document_versions::document_id.eq(id));
     Ok(of.select(document_versions::sha256).load(conn).await?)
+}
+
+/// Deletes some of the versions of a document but the present one. Returns the hashes of their contents; none if there are none left.
+pub async fn delete_some(conn: &mut Conn, id: Id<ids::Document>) -> Result<Vec<String>, DbError> {
+    let some = document_versions::table.filter(document_versions::document_id.eq(id)).limit(DELETED_AT_ONCE);
+    let some: Vec<(i64, String)> =
+        some.select((document_versions::version, document_versions::sha256)).load(conn).await?;
+    let (versions, contents): (Vec<i64>, Vec<String>) = some.into_iter().unzip();
+    let rows = document_versions::table.filter(document_versions::document_id.eq(id));
+    diesel::delete(rows.filter(document_versions::version.eq_any(versions))).execute(conn).await?;
+    Ok(contents)
 }
