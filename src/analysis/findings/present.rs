@@ -20,7 +20,7 @@ use crate::analysis::items::store::Item;
 use crate::analysis::proposals::model::{Proposal, ProposalKind, ProposalStatus};
 use crate::analysis::proposals::store::drafts::{self as store, PastProposal};
 use crate::db::{Db, DbError};
-use crate::projects::documents::store as documents;
+use crate::projects::documents::store::of_project;
 use crate::projects::documents::versions::comparison::TextComparison;
 use crate::projects::documents::versions::operations as versions;
 use crate::projects::item_kind::ItemKind;
@@ -48,7 +48,7 @@ impl<'a> PresentProject<'a> {
     /// Only database errors.
     pub async fn leave_out_former(&self, scope: &mut ReadScope) -> Result<(), DbError> {
         let project_id = self.run.project_id;
-        let documents = self.db.read(move |conn| Box::pin(documents::of_project(conn, project_id))).await?;
+        let documents = self.db.read(move |conn| Box::pin(of_project(conn, project_id))).await?;
         let present: HashMap<Uuid, i64> = documents.iter().map(|one| (one.id.uuid(), one.version)).collect();
         for (id, version) in self.run.documents() {
             if present.get(&id.uuid()).is_some_and(|present| *present > version) {
