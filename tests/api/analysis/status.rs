@@ -11,7 +11,7 @@ use crate::support::{Role, ServerSetup, World, shape};
 
 const NOWHERE: &str = "0189a0f0-0000-7000-8000-000000000000";
 
-const FIELDS: [&str; 23] = [
+const FIELDS: [&str; 24] = [
     "aiJobId",
     "analysisType",
     "attempt",
@@ -20,6 +20,7 @@ const FIELDS: [&str; 23] = [
     "currentNode",
     "currentNodeLabel",
     "documentIds",
+    "documentVersions",
     "engine",
     "errorMessage",
     "eventsUrl",
@@ -45,7 +46,9 @@ fn has_exactly_its_fields(run: &Value) {
     let mut keys: Vec<&str> = run.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     assert_eq!(keys, expected);
-    for never_null in ["currentNode", "currentNodeLabel", "message", "aiJobId", "documentIds", "warnings"] {
+    for never_null in
+        ["currentNode", "currentNodeLabel", "message", "aiJobId", "documentIds", "documentVersions", "warnings"]
+    {
         assert!(!run[never_null].is_null(), "{never_null} in {run}");
     }
 }
@@ -61,6 +64,7 @@ on_both! {
         for (name, value) in [
             ("projectId", json!(project)), ("status", json!("QUEUED")), ("progress", json!(0)),
             ("currentNode", json!("queued")), ("errorMessage", json!(null)), ("documentIds", json!([document])),
+            ("documentVersions", json!([1])),
             ("meetingId", json!(null)), ("startedAt", json!(null)), ("completedAt", json!(null)),
             ("analysisType", json!("FULL")), ("engine", json!("embedded")), ("attempt", json!(1)), ("warnings", json!([])),
             ("eventsUrl", json!(format!("{path}/events"))),
