@@ -39,6 +39,7 @@ use crate::meetings::transcripts::{expiry, waiting};
 use crate::meetings::{attendance, recordings};
 use crate::projects::documents::contents;
 use crate::projects::documents::reading::ParseDocumentHandler;
+use crate::projects::documents::versions::deletion::DeleteFormerVersionsHandler;
 use crate::reviews::search::indexing;
 use crate::tasks::Tasks;
 use crate::trackers::exports::exporting::ExportStoriesHandler;
@@ -74,6 +75,7 @@ pub fn handlers(states: &States, data: &Path) -> Result<Handlers, String> {
         .with(profile::erase::EraseAccountHandler { state: deletion.clone() })
         .with(profile::erase::OverwriteDeletedHandler { state: accounts.clone() })
         .with(contents::DeleteContentsHandler { state: projects.clone() })
+        .with(DeleteFormerVersionsHandler { state: projects.clone() })
         .with(projects::deletion::DeleteProjectHandler { state: projects.clone() })
         .with(meetings::deletion::EraseGuestNameHandler { state: meetings.clone() })
         .with(erase_names::EraseNameInEventsHandler { state: meetings.clone() })

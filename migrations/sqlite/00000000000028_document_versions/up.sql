@@ -1,7 +1,8 @@
 -- The present version of a document is in `documents`, with its text in `document_texts`; the others are here: former ones, one that is
 -- being read, and those that could not be read.
 CREATE TABLE document_versions (
-  document_id BLOB NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+  -- No reference: a document is deleted at once, its former versions with their texts some at a time behind it.
+  document_id BLOB NOT NULL,
   version INTEGER NOT NULL,
   project_id BLOB NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
   file_name TEXT NOT NULL,

@@ -174,56 +174,34 @@ pub async fn stored_text(db: &Db, id: Id<ids::Document>, version: i64) -> Result
     db.read(move |conn| Box::pin(versions::store::text(conn, id, version))).await
 }
 
-/// Locks a document that is to be deleted, and returns it as it is now: a parser may have finished in the meantime.
-async fn unused(conn: &mut Conn, id: Id<ids::Document>) -> Result<Document, ApiError> {
-    let gone = || ApiError::of(Code::NOT_FOUND);
-    let document = versions::store::find_to_change(conn, id).await?.ok_or_else(gone)?;
-    let project = projects::find(conn, document.project_id).await?.ok_or_else(gone)?;
-    must_be_active(&project)?;
-    if store::is_in_use(conn, &document).await? {
-        let busy = "An analysis run is using the document. Wait until it ends, or cancel it.";
-        return Err(ApiError::with_message(Code::INVALID_STATE, busy));
-    }
-    Ok(document)
-}
-
-/// Deletes a document in all its versions, and their contents unless another document refers to them.
+/// Deletes a document and its content, unless another document refers to it. A job deletes its former versions behind it.
 ///
 /// # Errors
 /// 409 in an archived project, or while an unfinished run uses the document.
 pub async fn delete(state: &Projects, document: Document, request: RequestId) -> Result<(), ApiError> {
-    let (now, id) = (state.now(), document.id);
-    // Some at a time: each comes with its text, which may have millions of characters.
-    loop {
-        let some = state.db.write(move |conn| {
-            Box::pin(async move {
-                unused(conn, id).await?;
-                let some = versions::store::delete_some(conn, id).await?;
-                let had_some = !some.is_empty();
-                Ok::<_, ApiError>((had_some, store::orphans(conn, some).await?))
-            })
-        });
-        let (had_some, orphans) = some.await?;
-        if !had_some {
-            break;
-        }
-        delete_contents(state, orphans).await;
-    }
+    let now = state.now();
     let (record, orphans) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
-                let document = unused(conn, id).await?;
-                // A version that came in between.
-                let mut contents = versions::store::contents(conn, id).await?;
-                contents.push(document.sha256.clone());
-                store::delete(conn, id).await?;
-                let orphans = store::orphans(conn, contents).await?;
+                let gone = || ApiError::of(Code::NOT_FOUND);
+                let project = projects::find(conn, document.project_id).await?.ok_or_else(gone)?;
+                must_be_active(&project)?;
+                // Locked and read again: a parser may have finished in the meantime, and a version may be on its way.
+                let document = versions::store::find_to_change(conn, document.id).await?.ok_or_else(gone)?;
+                if store::is_in_use(conn, &document).await? {
+                    let busy = "An analysis run is using the document. Wait until it ends, or cancel it.";
+                    return Err(ApiError::with_message(Code::INVALID_STATE, busy));
+                }
+                store::delete(conn, document.id).await?;
+                versions::deletion::enqueue_deletion(conn, &document, now, &request).await?;
+                let orphans = store::orphans(conn, vec![document.sha256.clone()]).await?;
                 let record = record_event(conn, &document, EventKind::DocumentRemoved, now, &request).await?;
-                Ok::<_, ApiError>((record, orphans))
+                Ok((record, orphans))
             })
         })
         .await?;
+    state.jobs.wake();
     state.hub.publish(vec![record]);
     delete_contents(state, orphans).await;
     Ok(())

@@ -8,6 +8,7 @@
 //! verified for good; [`comparison`] says where a part of one version is in another.
 
 pub mod comparison;
+pub mod deletion;
 pub mod model;
 pub mod operations;
 pub mod routes;

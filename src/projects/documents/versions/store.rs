@@ -212,19 +212,15 @@ pub async fn text(conn: &mut Conn, id: Id<ids::Document>, version: i64) -> Resul
     Ok(other.flatten())
 }
 
-/// The hashes of the contents of all versions of a document but the present one.
-pub async fn contents(conn: &mut Conn, id: Id<ids::Document>) -> Result<Vec<String>, DbError> {
-    let of = document_versions::table.filter(document_versions::document_id.eq(id));
-    Ok(of.select(document_versions::sha256).load(conn).await?)
+/// Some of the versions of a document but the present one, with the hashes of their contents; none if there are none left.
+pub async fn some_contents(conn: &mut Conn, id: Id<ids::Document>) -> Result<Vec<(i64, String)>, DbError> {
+    let some = document_versions::table.filter(document_versions::document_id.eq(id)).limit(DELETED_AT_ONCE);
+    Ok(some.select((document_versions::version, document_versions::sha256)).load(conn).await?)
 }
 
-/// Deletes some of the versions of a document but the present one. Returns the hashes of their contents; none if there are none left.
-pub async fn delete_some(conn: &mut Conn, id: Id<ids::Document>) -> Result<Vec<String>, DbError> {
-    let some = document_versions::table.filter(document_versions::document_id.eq(id)).limit(DELETED_AT_ONCE);
-    let some: Vec<(i64, String)> =
-        some.select((document_versions::version, document_versions::sha256)).load(conn).await?;
-    let (versions, contents): (Vec<i64>, Vec<String>) = some.into_iter().unzip();
+/// Deletes some of the versions of a document but the present one.
+pub async fn delete(conn: &mut Conn, id: Id<ids::Document>, versions: Vec<i64>) -> Result<(), DbError> {
     let rows = document_versions::table.filter(document_versions::document_id.eq(id));
     diesel::delete(rows.filter(document_versions::version.eq_any(versions))).execute(conn).await?;
-    Ok(contents)
+    Ok(())
 }

@@ -10,7 +10,7 @@ use actors::ids::{self, Id};
 use actors::live::{Topic, TopicKind};
 use colloquy::db::schema::runs;
 use colloquy::db::{DbError, RunQueryDsl, events};
-use diesel::ExpressionMethods;
+use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
 use crate::support::documents::{documents, sample};
@@ -61,6 +61,18 @@ async fn running(server: &Server, ada: &User, project: &str, document: &str, sta
     });
     insert.await.unwrap();
     id
+}
+
+/// Lets a run that was inserted be over.
+async fn end(server: &Server, run: Id<Reads>) {
+    let db = server.db().await;
+    let end = db.write(move |conn| {
+        Box::pin(async move {
+            diesel::update(runs::table.find(run)).set(runs::status.eq("CANCELLED")).execute(conn).await?;
+            Ok::<_, DbError>(())
+        })
+    });
+    end.await.unwrap();
 }
 
 on_both! {
@@ -223,15 +235,7 @@ on_both! {
         running(world.server, &ada, &project, id, "COMPLETED").await;
         let run = running(world.server, &ada, &project, id, "PROCESSING").await;
         ada.client.delete(&path).await.refused(409, "InvalidState");
-        let db = world.server.db().await;
-        let end = db.write(move |conn| {
-            Box::pin(async move {
-                use diesel::QueryDsl;
-                diesel::update(runs::table.find(run)).set(runs::status.eq("CANCELLED")).execute(conn).await?;
-                Ok::<_, DbError>(())
-            })
-        });
-        end.await.unwrap();
+        end(world.server, run).await;
         ada.client.delete(&path).await.is(200);
         ada.client.get(&path).await.refused(404, "NotFound");
     }

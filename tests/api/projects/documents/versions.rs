@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{between, records};
+use super::{between, end, records, running};
 use crate::support::documents::documents;
 use crate::support::patience::Patience;
 use crate::support::{Answer, Role, Server, ServerSetup, User, World};
@@ -84,8 +84,16 @@ on_both! {
 
         // What is stored of all versions is counted, and goes with the document.
         assert!(kept(&server, &first) && kept(&server, &second));
+        let used = || async { ada.client.get(format!("/api/projects/{project}")).await.is(200).data()["storage"]["usedBytes"].clone() };
+        assert!(used().await.as_u64().unwrap() >= (FIRST.len() + SECOND.len()) as u64);
         ada.client.delete(&path).await.is(200);
-        assert!(!kept(&server, &first) && !kept(&server, &second));
+        assert!(!kept(&server, &second));
+        ada.client.get(format!("{path}/text?version=1")).await.refused(404, "NotFound");
+        // A job deletes the former versions some time after the document.
+        let patience = Patience::of_seconds(60);
+        while kept(&server, &first) || used().await != 0 {
+            patience.pause(|| "something of the versions is left".to_owned()).await;
+        }
     }
 
     async fn a_version_that_cant_be_read_replaces_nothing(world: World) {
@@ -193,6 +201,30 @@ on_both! {
         ada.upload_version(&path, "lift.png", b"\x89PNG\r\n\x1a\n not a text").await.refused(415, "UnsupportedMediaType");
         ada.client.patch(format!("/api/projects/{project}")).json(json!({"status": "ARCHIVED"})).await.is(200);
         ada.upload_version(&path, "lift.txt", SECOND.as_bytes()).await.refused(409, "ProjectArchived");
+    }
+
+    async fn of_a_document_that_cant_be_deleted_nothing_goes_and_of_one_that_was_nothing_stays(setup: ServerSetup) {
+        let server = setup.start(&[]);
+        let ada = server.user().await;
+        let project = ada.project().await;
+        let (path, document) = ada.read(&project, "lift.txt", b"version 1").await;
+        for number in 2..13 {
+            ada.read_version(&path, "lift.txt", format!("version {number}").as_bytes()).await;
+        }
+        let versions = ada.versions(&path).await;
+        let run = running(&server, &ada, &project, document["id"].as_str().unwrap(), "PROCESSING").await;
+        ada.client.delete(&path).await.refused(409, "InvalidState");
+        assert_eq!(ada.versions(&path).await, versions, "nothing of it went");
+        assert_eq!(ada.text_of(&path, "?version=1").await, "version 1");
+        end(&server, run).await;
+        ada.client.delete(&path).await.is(200);
+        // Killed at any point, the job goes on.
+        server.kill();
+        let server = setup.start(&[]);
+        let patience = Patience::of_seconds(60);
+        while versions.iter().any(|version| kept(&server, version)) {
+            patience.pause(|| "a file of the versions is left".to_owned()).await;
+        }
     }
 
     async fn a_version_is_read_although_the_server_was_killed(setup: ServerSetup) {
