@@ -30,6 +30,8 @@ pub struct TranscriptVersion {
     pub error_message: Option<String>,
     pub created_by: Option<Id<User>>,
     pub created_at: Time,
+    /// The size of the file that it was attached as to a recording, which counts for its project.
+    pub attached_bytes: Option<u64>,
 }
 
 impl TranscriptVersion {

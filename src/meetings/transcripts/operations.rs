@@ -205,6 +205,7 @@ pub async fn begin(
         error_message: None,
         created_by: Some(caller.user_id),
         created_at: now,
+        attached_bytes: None,
     };
     let begun = insert(state, resource.meeting.state.project_id, version, now, request.clone()).await?;
     state.jobs.wake();

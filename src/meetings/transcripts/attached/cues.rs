@@ -120,6 +120,7 @@ impl AttachedText {
             error_message: None,
             created_by: Some(by.user_id),
             created_at: by.at,
+            attached_bytes: None,
         }
     }
 

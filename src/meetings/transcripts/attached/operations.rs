@@ -19,6 +19,7 @@ use crate::meetings::recordings::files;
 use crate::meetings::recordings::model::RecordingView;
 use crate::meetings::recordings::operations::{consent_required, discard, view};
 use crate::meetings::state::Meetings;
+use crate::meetings::transcripts::model::TranscriptVersion;
 use crate::meetings::transcripts::operations::{must_be_agreed, next_number, transcribed_already};
 use crate::meetings::transcripts::{grounding, store, telling};
 
@@ -46,8 +47,14 @@ pub async fn attach(
     active(state, meeting).await?;
     match recording {
         Some(recording) => {
-            let id = Id::from_uuid(id.uuid());
-            add_version(state, caller, &meeting.state, recording, id, text, request).await
+            let version = AttachedVersion {
+                id: Id::from_uuid(id.uuid()),
+                text,
+                bytes: upload.file.size,
+                by: AttachedBy { user_id: caller.user_id, at: state.now() },
+            };
+            // The permit is held until the version is stored.
+            add_version(state, &meeting.state, recording, version, request).await
         }
         None => add_recording(state, caller, &meeting.state, id, upload, text.duration_ms, agent, request).await,
     }
@@ -100,14 +107,21 @@ async fn add_recording(
     }
 }
 
-/// Makes the text the newest version of the transcript of a recording. Its file is not kept: what it says is.
-async fn add_version(
-    state: &Meetings,
-    caller: Caller,
-    meeting: &Meeting,
-    recording: &Recording,
+/// A file that is to be a version of the transcript of a recording.
+struct AttachedVersion {
     id: Id<ids::Transcript>,
     text: AttachedText,
+    /// The size of the file.
+    bytes: u64,
+    by: AttachedBy,
+}
+
+/// Makes a text the newest version of the transcript of a recording. Its file is not kept: what it says is.
+async fn add_version(
+    state: &Meetings,
+    meeting: &Meeting,
+    recording: &Recording,
+    attached: AttachedVersion,
     request: RequestId,
 ) -> Result<RecordingView, ApiError> {
     if recording.content().is_none() {
@@ -115,7 +129,7 @@ async fn add_version(
     }
     must_be_agreed(meeting, recording)?;
     let (known, recording_id, cause) = (meeting.clone(), recording.id, request.clone());
-    let by = AttachedBy { user_id: caller.user_id, at: state.now() };
+    let AttachedVersion { id, text, bytes, by } = attached;
     let written = state.db.write(move |conn| {
         Box::pin(async move {
             let versions = store::versions(conn, recording_id).await?;
@@ -123,6 +137,7 @@ async fn add_version(
                 return Ok(());
             }
             let version = text.version(id, recording_id, next_number(&versions)?, by);
+            let version = TranscriptVersion { attached_bytes: Some(bytes), ..version };
             match text.insert(conn, &known, &version).await {
                 Err(taken) if taken.is_taken() => return Err(transcribed_already()),
                 done => done?,
