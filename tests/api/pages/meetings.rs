@@ -9,6 +9,7 @@ use crate::support::builders::fresh_email;
 use crate::support::{Role, ServerSetup, World};
 
 const SPEECH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/speech/booking.webm");
+const CAPTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/discovery-meeting.vtt");
 
 on_sqlite! {
     async fn a_meeting_is_scheduled_invited_to_changed_and_another_one_cancelled(world: World) {
@@ -64,5 +65,21 @@ on_sqlite! {
         tokio::join!(browser.plays(scene), install);
         let recordings = room.ada.client.get(format!("{}/recordings", room.path)).await.is(200);
         assert_eq!(recordings.data()["items"], json!([]));
+    }
+
+    async fn a_transcript_is_attached_and_read_with_its_speakers(world: World) {
+        let Some(browser) = Browser::start() else { return };
+        let room = TestMeeting::open(world.server).await;
+        room.ada.client.post(format!("{}/end", room.path)).await.is(200);
+        let title = room.ada.client.get(&room.path).await.is(200).text_of("title");
+        let id = room.path.trim_start_matches("/api/meetings/");
+        let scene = json!({
+            "scene": "attached", "page": world.nobody.base(), "title": title, "account": account(&room.ada), "file": CAPTIONS, "other": SPEECH,
+            "path": format!("/projects/{}/meetings/{id}", room.project), "speaker": "Priya Nandakumar", "words": "Somebody should really fix that machine.",
+        });
+        browser.plays(scene).await;
+        let listed = room.ada.client.get(format!("{}/recordings", room.path)).await.is(200);
+        let [recording] = listed.data()["items"].as_array().unwrap().as_slice() else { panic!("{}", listed.text()) };
+        assert_eq!((&recording["mimeType"], &recording["transcriptStatus"]), (&json!("text/vtt"), &json!("READY")));
     }
 }

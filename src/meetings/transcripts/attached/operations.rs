@@ -9,6 +9,7 @@ use actors::meeting::{
 use super::cues::{self, AttachedBy, AttachedText, UnreadTranscript};
 use super::upload::TranscriptUpload;
 use crate::access::principal::Caller;
+use crate::clients::files::Received;
 use crate::http::agent::Agent;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -45,19 +46,28 @@ pub async fn attach(
         UnreadTranscript::Interrupted(why) => ApiError::unavailable(why),
     })?;
     active(state, meeting).await?;
-    match recording {
+    let TranscriptUpload { file, mime_type, attestation, permit, .. } = upload;
+    let done = match recording {
         Some(recording) => {
-            let version = AttachedVersion {
-                id: Id::from_uuid(id.uuid()),
-                text,
-                bytes: upload.file.size,
-                by: AttachedBy { user_id: caller.user_id, at: state.now() },
-            };
-            // The permit is held until the version is stored.
+            let by = AttachedBy { user_id: caller.user_id, at: state.now() };
+            let version = AttachedVersion { id: Id::from_uuid(id.uuid()), text, bytes: file.size, by };
             add_version(state, &meeting.state, recording, version, request).await
         }
-        None => add_recording(state, caller, &meeting.state, id, upload, text.duration_ms, agent, request).await,
-    }
+        None => {
+            let sha256: Digest = file.sha256.parse().map_err(|_| ApiError::internal("a hash has no 64 digits"))?;
+            let content = RecordingContent { sha256, bytes: file.size, duration_ms: Some(text.duration_ms) };
+            let attestation = attestation.map(|text| Attestation {
+                text: text.0,
+                language: state.wordings.in_one_of(&agent.languages).language,
+                user_agent: agent.name,
+            });
+            let attached = AttachedTranscript { id, mime_type, content, by: caller.user_id, attestation };
+            add_recording(state, &meeting.state, attached, file, request).await
+        }
+    };
+    // Held until the row is saved.
+    drop(permit);
+    done
 }
 
 /// The recording whose transcript it is.
@@ -68,32 +78,18 @@ fn recording(meeting: &Meeting, id: Id<ids::Recording>) -> Result<&Recording, Ap
         .ok_or_else(|| ApiError::field("recordingId", Reason::InvalidValue, "This must be a recording of the meeting."))
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is another part of the request")]
+/// Stores the file, and has the meeting add it as a recording.
 async fn add_recording(
     state: &Meetings,
-    caller: Caller,
     meeting: &Meeting,
-    id: Id<ids::Recording>,
-    upload: TranscriptUpload,
-    duration_ms: u64,
-    agent: Agent,
+    attached: AttachedTranscript,
+    file: Received,
     request: RequestId,
 ) -> Result<RecordingView, ApiError> {
-    let TranscriptUpload { file, mime_type, attestation, permit, .. } = upload;
-    let attestation = attestation.map(|text| Attestation {
-        text: text.0,
-        language: state.wordings.in_one_of(&agent.languages).language,
-        user_agent: agent.name,
-    });
-    let sha256: Digest = file.sha256.parse().map_err(|_| ApiError::internal("a hash has no 64 digits"))?;
-    let content = RecordingContent { sha256, bytes: file.size, duration_ms: Some(duration_ms) };
-    let path = files::content(id, sha256);
+    let (id, path) = (attached.id, files::content(attached.id, attached.content.sha256));
     state.recordings.put(&path, file).await.map_err(|error| ApiError::of_write(&error))?;
-    let attached = AttachedTranscript { id, mime_type, content, by: caller.user_id, attestation };
     let command = Command::AttachTranscript { attached, limits: state.recording_limits() };
-    let asked = ask(state, meeting.id, command, request).await;
-    drop(permit);
-    match asked {
+    match ask(state, meeting.id, command, request).await {
         Ok(meeting) => view(&meeting.state, id),
         // The row may have been written: then the file is needed.
         Err(failed) if failed.code.status >= 500 => Err(failed),
