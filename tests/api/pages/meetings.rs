@@ -74,8 +74,9 @@ on_sqlite! {
         let title = room.ada.client.get(&room.path).await.is(200).text_of("title");
         let id = room.path.trim_start_matches("/api/meetings/");
         let scene = json!({
-            "scene": "attached", "page": world.nobody.base(), "title": title, "account": account(&room.ada), "file": CAPTIONS, "other": SPEECH,
-            "path": format!("/projects/{}/meetings/{id}", room.project), "speaker": "Priya Nandakumar", "words": "Somebody should really fix that machine.",
+            "scene": "attached", "page": world.nobody.base(), "title": title, "account": account(&room.ada),
+            "path": format!("/projects/{}/meetings/{id}", room.project), "file": CAPTIONS, "other": SPEECH,
+            "speaker": "Priya Nandakumar", "words": "Somebody should really fix that machine.",
         });
         browser.plays(scene).await;
         let listed = room.ada.client.get(format!("{}/recordings", room.path)).await.is(200);
