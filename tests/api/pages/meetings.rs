@@ -9,7 +9,6 @@ use crate::support::builders::fresh_email;
 use crate::support::{Role, ServerSetup, World};
 
 const SPEECH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/speech/booking.webm");
-const CAPTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/discovery-meeting.vtt");
 
 on_sqlite! {
     async fn a_meeting_is_scheduled_invited_to_changed_and_another_one_cancelled(world: World) {
@@ -75,7 +74,7 @@ on_sqlite! {
         let id = room.path.trim_start_matches("/api/meetings/");
         let scene = json!({
             "scene": "attached", "page": world.nobody.base(), "title": title, "account": account(&room.ada),
-            "path": format!("/projects/{}/meetings/{id}", room.project), "file": CAPTIONS, "other": SPEECH,
+            "path": format!("/projects/{}/meetings/{id}", room.project), "other": SPEECH,
             "speaker": "Priya Nandakumar", "words": "Somebody should really fix that machine.",
         });
         browser.plays(scene).await;

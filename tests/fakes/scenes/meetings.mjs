@@ -88,8 +88,12 @@ export const meetings = {
     return ada.isGone();
   },
 
-  /** `account` adds the transcript `file`, in which `speaker` says `words`, to a meeting that has ended, `title` at `path`. */
-  async attached(browser, { page, path, title, account, file, other, speaker, words }) {
+  /**
+   * `account` adds a transcript in which `speaker` says `words` to a meeting that has ended, `title` at `path`; `other` is a file that is
+   * none.
+   */
+  async attached(browser, { page, path, title, account, other, speaker, words }) {
+    const text = `WEBVTT\n\n00:01.000 --> 00:04.000\n<v ${speaker}>${words}\n`;
     const ada = await reader(browser, new URL(path, page).href);
     await ada.logIn(account);
     await arrives(ada, title);
@@ -98,7 +102,7 @@ export const meetings = {
     await ada.tick('I declare that everyone who speaks in this transcript has agreed to it.');
     await ada.uploads('Add a transcript (VTT, SRT)', other);
     await ada.reads('This is neither a VTT nor an SRT file.');
-    await ada.uploads('Add a transcript (VTT, SRT)', file);
+    await ada.uploads('Add a transcript (VTT, SRT)', { name: 'teams.vtt', mimeType: 'text/vtt', buffer: Buffer.from(text) });
     await ada.page.getByRole('link', { name: /^Attached transcript/ }).waitFor();
     await ada.lookTwice('a meeting with an attached transcript', title, title);
     await ada.reach('link', /^Attached transcript/);
