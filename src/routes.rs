@@ -234,6 +234,11 @@ pub fn public() -> Vec<Operation> {
             GET "/api/recordings/{recordingId}/transcripts" "listTranscripts" transcripts::routes::versions => 200 [404]
                 "List the versions of a transcript" message "Transcript versions retrieved.";
         }
+        "Meeting Transcripts" in meetings {
+            POST "/api/meetings/{meetingId}/transcripts" "attachMeetingTranscript"
+                transcripts::attached::routes::attach => 201 [404, 409, 413, 415, 507]
+                "Attach a transcript to a meeting" message "Transcript attached.";
+        }
         "AI Runs" in analysis {
             POST "/api/projects/{projectId}/ai/runs" "startAiAnalysisRun" analysis::routes::start => 202 [404, 409]
                 "Start an AI analysis run" message "AI analysis run started.";

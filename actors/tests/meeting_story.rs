@@ -122,6 +122,7 @@ fn columns(command: &Command) -> &'static [Column] {
         | Command::Exclude { .. }
         | Command::Forget { .. }
         | Command::StartRecording { .. }
+        | Command::AttachTranscript { .. }
         | Command::Recording { .. }
         | Command::SweepRecordings { .. } => &[],
     }

@@ -210,6 +210,7 @@ fn rows(command: &Command) -> &'static [Row] {
         | Command::Cancel { .. }
         | Command::RoomFinished
         | Command::StartRecording { .. }
+        | Command::AttachTranscript { .. }
         | Command::Recording { .. }
         | Command::SweepRecordings { .. } => &[],
     }

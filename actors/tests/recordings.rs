@@ -5,13 +5,13 @@ mod support;
 
 use std::time::Duration;
 
-use actors::ids::{self, Id};
+use actors::ids::{self, Id, User};
 use actors::live::{Change, Live};
 use actors::meeting::{
-    Attestation, Chunk, ChunkSpan, Command, ConsentAnswer, ConsentDecision, ConsentPolicy, ConsentScope, Digest,
-    EndReason, Event, FailureReason, Meeting, Recording, RecordingCommand, RecordingContent, RecordingDraft,
-    RecordingLimits, RecordingMimeType, RecordingRefusal, RecordingStatus, Refusal, Stage, TranscriptStatus,
-    UploadMode,
+    AttachedTranscript, Attestation, Chunk, ChunkSpan, Command, ConsentAnswer, ConsentDecision, ConsentPolicy,
+    ConsentScope, Digest, EndReason, Event, FailureReason, Meeting, MeetingStatus, Recording, RecordingCommand,
+    RecordingContent, RecordingDraft, RecordingLimits, RecordingMimeType, RecordingRefusal, RecordingStatus, Refusal,
+    Stage, TranscriptStatus, UploadMode,
 };
 use actors::time::Time;
 use support::participants::{consent, joins};
@@ -28,6 +28,7 @@ const LIMITS: RecordingLimits = RecordingLimits {
     kept: None,
     transcribed: true,
     only_until_transcribed: false,
+    transcripts_kept: None,
 };
 
 fn at(seconds: u64) -> Time {
@@ -495,4 +496,79 @@ fn audio_that_is_kept_until_it_is_transcribed_expires_then_and_stays_where_that_
     assert_eq!(status(&done, id), RecordingStatus::Expired);
     assert_eq!(of(&done, id).transcript, TranscriptStatus::Ready);
     assert_eq!(status(&told(&meeting, TranscriptStatus::Ready, LIMITS, 40), id), RecordingStatus::Ready);
+}
+
+fn attach(id: Id<ids::Recording>, by: Id<User>, word: Option<&str>, limits: RecordingLimits) -> Command {
+    let attestation = word.map(|text| Attestation {
+        text: text.to_owned(),
+        language: "en".to_owned(),
+        user_agent: "a browser".to_owned(),
+    });
+    let content = RecordingContent { sha256: Digest::of("WEBVTT"), bytes: 60, duration_ms: Some(9_000) };
+    let attached = AttachedTranscript { id, mime_type: RecordingMimeType::TextVtt, content, by, attestation };
+    Command::AttachTranscript { attached, limits }
+}
+
+#[test]
+fn a_transcript_is_attached_to_a_meeting_that_takes_or_took_place() {
+    let scheduled = meeting();
+    let (id, host) = (Id::generate(), scheduled.created_by);
+    let attach = |limits| attach(id, host, Some("All agreed."), limits);
+    let live = take(&scheduled, Command::Start { by: host }, 0);
+    let ended = take(&live, end(), 1);
+    let cancelled = take(&scheduled, Command::Cancel { by: host, reason: None }, 0);
+    for (other, status) in [(scheduled, MeetingStatus::Scheduled), (cancelled, MeetingStatus::Cancelled)] {
+        assert_eq!(refused(&other, attach(LIMITS), 2), Refusal::InvalidState { status });
+    }
+    for meeting in [&live, &ended] {
+        let attached = decided(meeting, attach(LIMITS), 2);
+        assert_eq!(kinds(&attached), ["participant.consent", "recording.ready"]);
+        let recording = of(&attached.next, id);
+        assert_eq!((recording.status(), recording.transcript), (RecordingStatus::Ready, TranscriptStatus::Queued));
+        assert_eq!((recording.content().unwrap().bytes, recording.expires_at()), (60, None));
+        assert_eq!(recording.wait(), None, "nothing is still to come");
+        assert_eq!(decided(&attached.next, attach(LIMITS), 3).events, [], "repeated, it changes nothing");
+        let full = RecordingLimits { per_meeting: 0, ..LIMITS };
+        assert_eq!(refused(meeting, attach(full), 2), Refusal::Recording(RecordingRefusal::TooMany));
+    }
+    // The file is kept as long as transcripts are, whatever is said of audio.
+    let kept = RecordingLimits {
+        kept: Some(Duration::from_secs(1)),
+        only_until_transcribed: true,
+        transcripts_kept: Some(Duration::from_secs(60)),
+        ..LIMITS
+    };
+    let ready = RecordingCommand::Transcribe { transcript: TranscriptStatus::Ready };
+    let read = Command::Recording { recording: id, command: ready, limits: kept };
+    let read = take(&take(&ended, attach(kept), 2), read, 3);
+    for (seconds, expected) in [(61, RecordingStatus::Ready), (62, RecordingStatus::Expired)] {
+        assert_eq!(status(&take(&read, Command::SweepRecordings { limits: kept }, seconds), id), expected);
+    }
+}
+
+#[test]
+fn a_transcript_needs_the_consent_of_everyone_who_was_there_or_the_hosts_word() {
+    let id = Id::generate();
+    let Room { meeting: live, people: [ada, eve] } = room(ConsentPolicy::Notice);
+    let (ended, host) = (take(&live, end(), 10), live.created_by);
+    let required = Refusal::Recording(RecordingRefusal::ConsentRequired);
+    let word = Some("All agreed.");
+    assert_eq!(refused(&ended, attach(id, host, word, LIMITS), 11), required, "they agreed to a recording alone");
+    let all = || ConsentAnswer::Grant([ConsentScope::Recording, ConsentScope::Transcript].into());
+    let agreed = take(&take(&ended, consent(ada, all()), 11), consent(eve, all()), 11);
+    let attached = decided(&agreed, attach(id, host, None, LIMITS), 12);
+    assert_eq!(kinds(&attached), ["recording.ready"]);
+    assert_eq!(attached.next.withheld_for(of(&attached.next, id)), []);
+    let withdrawn = take(&attached.next, consent(eve, ConsentAnswer::Decline), 13);
+    assert_eq!(withdrawn.withheld_for(of(&withdrawn, id)), [eve]);
+
+    let meeting = take(&take(&meeting(), Command::Start { by: Id::generate() }, 0), end(), 1);
+    let host = meeting.created_by;
+    let needed = Refusal::Recording(RecordingRefusal::AttestationRequired);
+    assert_eq!(refused(&meeting, attach(id, host, None, LIMITS), 2), needed);
+    let stranger = attach(id, Id::generate(), word, LIMITS);
+    assert_eq!(refused(&meeting, stranger, 2), Refusal::Recording(RecordingRefusal::NotTheHost));
+    let attached = decided(&meeting, attach(id, host, word, LIMITS), 2);
+    let Some(Event::Consented { entry, text, .. }) = attached.events.first() else { unreachable!() };
+    assert_eq!((entry.decision, text.as_deref()), (ConsentDecision::Attested, word));
 }

@@ -33,6 +33,7 @@ const LIMITS: RecordingLimits = RecordingLimits {
     kept: Some(Duration::from_secs(30)),
     transcribed: true,
     only_until_transcribed: false,
+    transcripts_kept: None,
 };
 
 /// What is known of a person: whether they are in the meeting, and what they last answered.

@@ -48,6 +48,7 @@ pub fn faults(config: &Config) -> Vec<String> {
     need(config.limits.unfinished_runs >= 1, "limits.unfinished_runs: this must be at least 1");
     need(config.limits.feedback_per_author >= 1, "limits.feedback_per_author: this must be at least 1");
     need(config.limits.document_bytes >= 1, "limits.document_bytes: this must be at least 1");
+    need(config.limits.transcript_bytes >= 1, "limits.transcript_bytes: this must be at least 1");
     let storage = &config.storage;
     need(
         storage.live_reserve_mib <= storage.reserve_mib,

@@ -52,7 +52,7 @@ sections! {
     Limits {
         calls: Class, costly_calls: Class, logins: Class, login_failures: Class, login_failures_of_client: Class,
         code_failures: Class, token_failures_of_client: Class, code_pause: Class, code_mails: Class, code_mails_of_client: Class,
-        invitation_mails: Class, invitation_mails_of_address: Class, avatar_bytes: usize, document_bytes: usize,
+        invitation_mails: Class, invitation_mails_of_address: Class, avatar_bytes: usize, document_bytes: usize, transcript_bytes: usize,
         documents_per_run: usize, unread_documents: usize, unfinished_runs: usize,
         feedback_mails_of_address: Class, feedback_per_author: i64,
     }
@@ -181,6 +181,7 @@ impl Recordings {
             kept: kept_for(self.keep_audio_seconds),
             transcribed,
             only_until_transcribed: self.delete_audio_once_transcribed,
+            transcripts_kept: self.transcripts_kept(),
         }
     }
 

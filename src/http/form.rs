@@ -13,7 +13,7 @@ use super::error::{ApiError, FieldError, MAX_FAULTS};
 use super::input::Raw;
 use super::pace::is_too_slow;
 use super::reason::Reason;
-use crate::clients::files::{Files, Received};
+use crate::clients::files::{Files, Incoming, Received};
 
 /// The largest size of a part that is not the file, in bytes.
 const SMALL_BYTES: usize = 64 * 1024;
@@ -45,18 +45,17 @@ pub fn parts(request: &HttpRequest, body: Raw) -> Result<Multipart, ApiError> {
     Ok(Multipart::new(request.headers(), body))
 }
 
-/// Receives a part of at most `limit` bytes as a file.
+/// Receives a part of at most `limit` bytes into a file.
 ///
 /// # Errors
 /// 413 past the limit; 400 if the client aborts; 408 if it sends too slowly; 503 if the file can't be written; 507 if there
 /// is no room for it.
 pub async fn file(
     mut part: Part,
-    files: &Files,
+    mut incoming: Incoming,
     limit: usize,
     permit: &mut impl StoragePermit,
 ) -> Result<Received, ApiError> {
-    let mut incoming = files.receive().await.map_err(|error| ApiError::of_write(&error))?;
     while let Some(bytes) = part.next().await {
         let bytes = bytes.map_err(unreadable)?;
         let size = incoming.size() + bytes.len() as u64;
@@ -98,7 +97,8 @@ pub async fn only_file(
         match part.name().unwrap_or_default().to_owned() {
             name if name == "file" && found.is_none() => {
                 let name = name_of(&part);
-                found = Some(OnlyFile { file: file(part, files, limit, permit).await?, name });
+                let incoming = files.receive().await.map_err(|error| ApiError::of_write(&error))?;
+                found = Some(OnlyFile { file: file(part, incoming, limit, permit).await?, name });
             }
             name => {
                 let known = name == "file";

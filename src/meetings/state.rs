@@ -2,6 +2,7 @@
 
 use actors::meeting::Meeting;
 use actors::registry::Registry;
+use readers::Reader;
 use speech::SoundCutter;
 
 use super::attendance::Attendance;
@@ -29,6 +30,8 @@ pub struct MeetingsParts {
     pub recordings: Folders,
     /// Cuts excerpts out of recordings.
     pub excerpts: SoundCutter,
+    /// Reads transcripts that are attached as files.
+    pub transcript_reader: Reader,
     /// The media server, in whose rooms meetings are held.
     pub rooms: Rooms,
 }

@@ -10,8 +10,8 @@
 //! another one. What is under way is held in memory, since one server alone writes to a database.
 //!
 //! Whoever uploads, it counts for the project and for the account that owns it: only its members can, and a stranger spends
-//! nobody's quota. Not counted by itself is what is bounded by something that is counted: transcripts by their recordings,
-//! results by their runs, and one avatar an account.
+//! nobody's quota. Not counted by itself is what is bounded by something that is counted: transcripts that
+//! are made of sound by their recordings, results by their runs, and one avatar an account.
 
 pub mod free_space;
 pub mod model;

@@ -13,7 +13,8 @@ use crate::db::schema::{projects, users};
 use crate::db::{Conn, DbError, RunQueryDsl, Uuid as SqlUuid, each, kept};
 
 /// What the project of a row has stored. Of a recording, the content counts, or its chunks until there is one; those of a
-/// recording that failed for good or has expired are deleted. An import has its file until it is read.
+/// recording that failed for good or has expired are deleted. A transcript that was attached to a recording counts as its file
+/// did. An import has its file until it is read.
 const PROJECT_BYTES: &str = "(\
     (SELECT CAST(COALESCE(SUM(size_bytes + text_bytes), 0) AS BIGINT) FROM documents \
         WHERE documents.project_id = projects.id) \
@@ -24,6 +25,10 @@ const PROJECT_BYTES: &str = "(\
         WHERE meetings.project_id = projects.id \
         AND (recordings.status IN ('ACTIVE', 'STOPPED', 'FINALIZING', 'READY') \
             OR (recordings.status = 'FAILED' AND recordings.repairable))) \
+    + (SELECT CAST(COALESCE(SUM(transcripts.attached_bytes), 0) AS BIGINT) \
+        FROM meetings JOIN recordings ON recordings.meeting_id = meetings.id \
+        JOIN transcripts ON transcripts.recording_id = recordings.id \
+        WHERE meetings.project_id = projects.id) \
     + (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM dashboard_exports \
         WHERE dashboard_exports.project_id = projects.id) \
     + (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM item_imports \

@@ -98,6 +98,14 @@ pub fn reader(settings: &Analysis) -> Result<Reader, String> {
     Ok(Reader::new(program()?, limits))
 }
 
+/// Creates the reader of transcripts that are attached: their uploads wait for it, so that it is not the one of documents.
+///
+/// # Errors
+/// Returns a message if the path of this program can't be determined.
+pub fn transcript_reader() -> Result<Reader, String> {
+    Ok(Reader::new(program()?, ReaderLimits { parallel: 2, ..ReaderLimits::default() }))
+}
+
 /// Returns the path of the server's own binary, which its child processes run too.
 ///
 /// # Errors

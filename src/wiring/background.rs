@@ -33,6 +33,7 @@ use crate::meetings::participants::erase_names;
 use crate::meetings::recordings::assembly::AssembleRecordingHandler;
 use crate::meetings::recordings::files::DeleteRecordingFilesHandler;
 use crate::meetings::state::Meetings;
+use crate::meetings::transcripts::attached::reading::ReadTranscriptHandler;
 use crate::meetings::transcripts::making::TranscribeRecordingHandler;
 use crate::meetings::transcripts::voices::KnownVoices;
 use crate::meetings::transcripts::{expiry, waiting};
@@ -89,6 +90,7 @@ pub fn handlers(states: &States, data: &Path) -> Result<Handlers, String> {
         .with(GroundItemsAgainHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })
         .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })
+        .with(ReadTranscriptHandler { state: meetings.clone() })
         .with(TranscribeRecordingHandler {
             state: meetings.clone(),
             transcriber: transcriber(core, &program)?,

@@ -244,6 +244,7 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         wordings: Wordings::read(&settings.meetings.wordings)?,
         recordings: others::folders(bucket.as_ref(), files::RECORDINGS, &data).await?,
         excerpts: analysers::excerpts(&settings.speech)?,
+        transcript_reader: analysers::transcript_reader()?,
         rooms: Rooms::at(media),
         projects: projects.clone(),
     });

@@ -130,10 +130,11 @@ impl<'a> Teller<'a> {
         let request = client.request(operation.method.as_str().parse().unwrap(), path);
         if let Some(form) = step["form"].as_object() {
             let text = |name: &str| form[name].as_str().unwrap();
-            let (content_type, body) = documents::form(&[
-                ("file", Some(text("fileName")), text("file").as_bytes()),
-                ("language", None, text("language").as_bytes()),
-            ]);
+            let mut parts = vec![("file", Some(text("fileName")), text("file").as_bytes())];
+            if form.contains_key("language") {
+                parts.push(("language", None, text("language").as_bytes()));
+            }
+            let (content_type, body) = documents::form(&parts);
             return request.body(&content_type, body);
         }
         match &step["body"] {

@@ -58,7 +58,7 @@ const BOUNDS: &[(&str, &str)] = &[
     ("recordings", "recordings.per_meeting, and bytes of project, account and installation"),
     ("recording_chunks", "by the bytes and the number of chunks of a recording"),
     ("transcripts", "ten versions a recording"),
-    ("transcript_segments", "by what is said in a recording"),
+    ("transcript_segments", "by what is said in a recording; 50,000 cues in a file"),
     ("runs", "quotas.project_runs"),
     ("run_nodes", "by runs"),
     ("model_answers", "by runs and llm.run_tokens"),

@@ -124,6 +124,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
             &[
                 "analysis/attempt/",
                 "analysis/findings/grounding.rs",
+                "meetings/state.rs",
                 "meetings/transcripts/",
                 "pipeline_jobs/",
                 "projects/documents/",

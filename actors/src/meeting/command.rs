@@ -6,7 +6,7 @@ use super::consent::{ConsentAnswer, Wording};
 use super::edit::MeetingEdit;
 use super::link::Observation;
 use super::participant::MeetingRole;
-use super::recording::{RecordingCommand, RecordingDraft, RecordingLimits, RecordingRefusal};
+use super::recording::{AttachedTranscript, RecordingCommand, RecordingDraft, RecordingLimits, RecordingRefusal};
 use super::state::{EndReason, MeetingStatus};
 use crate::ids::{self, Id, User};
 
@@ -87,6 +87,10 @@ pub enum Command {
     },
     StartRecording {
         draft: RecordingDraft,
+        limits: RecordingLimits,
+    },
+    AttachTranscript {
+        attached: AttachedTranscript,
         limits: RecordingLimits,
     },
     Recording {

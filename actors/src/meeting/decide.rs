@@ -74,6 +74,7 @@ impl Meeting {
             Command::Exclude { user } => self.exclude(user, now),
             Command::Forget { participant, name } => self.forget(participant, name, now),
             Command::StartRecording { draft, limits } => self.start_recording(draft, &limits, now),
+            Command::AttachTranscript { attached, limits } => self.attach_transcript(attached, &limits, now),
             Command::Recording { recording, command, limits } => {
                 self.command_recording(recording, command, &limits, now)
             }

@@ -36,8 +36,9 @@ pub use link::{Link, MediaSession, Observation};
 pub use participant::{MeetingRole, Participant, ParticipantStatus, People, Presence};
 
 pub use recording::{
-    Attestation, Chunk, ChunkSpan, FailureReason, MAX_CHUNKS, Pause, Pauses, ReceivedChunks, Recording, RecordingBasis,
-    RecordingCommand, RecordingContent, RecordingDraft, RecordingEvent, RecordingLimits, RecordingMimeType,
-    RecordingRefusal, RecordingStatus, RecordingWait, Recordings, Stage, TranscriptStatus, UploadMode,
+    AttachedTranscript, Attestation, Chunk, ChunkSpan, FailureReason, MAX_CHUNKS, Pause, Pauses, ReceivedChunks,
+    Recording, RecordingBasis, RecordingCommand, RecordingContent, RecordingDraft, RecordingEvent, RecordingLimits,
+    RecordingMimeType, RecordingRefusal, RecordingStatus, RecordingWait, Recordings, Stage, TranscriptStatus,
+    UploadMode,
 };
 pub use state::{ConsentPolicy, EndReason, Meeting, MeetingDraft, MeetingStatus, State};

@@ -10,6 +10,7 @@ pub fn about(tag: &str) -> &'static str {
         "Auth" => "Registration, sign-in and sessions.",
         "Project" => "Projects, which contain documents, meetings and requirements.",
         "Document" => "Uploaded documents and their extracted text.",
+        "Meeting Transcripts" => "Transcripts of meetings that other programs made, given as files.",
         "Document Versions" => "Versions of a document, and what one says differently from another.",
         "Results" => "The requirements and user stories of a project.",
         "Project Lookup" => "Members, invitations and stakeholders of a project.",

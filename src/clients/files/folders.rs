@@ -224,6 +224,18 @@ impl Folders {
         Ok(stored)
     }
 
+    /// Returns when the newest file below a path was stored; `None` if there is none.
+    ///
+    /// # Errors
+    /// Returns the I/O error.
+    pub async fn newest(&self, below: &FilePath) -> io::Result<Option<SystemTime>> {
+        let (mut newest, mut found) = (None, self.storage.list(&below.0));
+        while let Some(found) = found.next().await {
+            newest = newest.max(Some(SystemTime::from(found?.last_modified)));
+        }
+        Ok(newest)
+    }
+
     /// Returns the names of all folders.
     ///
     /// # Errors

@@ -74,6 +74,7 @@ diesel::table! {
         error_message -> Nullable<Text>,
         created_by_id -> Nullable<Uuid>,
         created_at -> UtcTime,
+        attached_bytes -> Nullable<BigInt>,
     }
 }
 

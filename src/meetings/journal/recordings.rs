@@ -1,5 +1,5 @@
 //! What events of recordings change in other rows: chunks, and the jobs that assemble a recording,
-//! transcribe it and delete its files.
+//! transcribe it, read an attached transcript and delete files.
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
@@ -9,7 +9,7 @@ use actors::time::Time;
 use crate::db::{Conn, DbError};
 use crate::meetings::recordings::{assembly, files};
 use crate::meetings::store::recordings as store;
-use crate::meetings::transcripts::making;
+use crate::meetings::transcripts::{attached, making};
 
 /// Writes what an event changes, in the transaction of the meeting. Returns whether a job was enqueued.
 ///
@@ -43,6 +43,10 @@ pub async fn follow(
                 making::enqueue(conn, meeting.project_id, id, 1, now, request).await?;
             }
             files::enqueue_deletion(conn, vec![id], now, request).await?;
+            Ok(true)
+        }
+        RecordingEvent::Attached => {
+            attached::reading::enqueue(conn, meeting.project_id, id, now, request).await?;
             Ok(true)
         }
         RecordingEvent::Expired => {

@@ -106,7 +106,8 @@ impl Handler for DeleteRecordingFilesHandler {
     }
 
     async fn run(&self, _: &Job, payload: DeleteRecordingFiles) -> Result<(), JobError> {
-        delete_unneeded(&self.state, payload.recording_ids).await.map(|_| ()).map_err(JobError::Unavailable)
+        let deleted = delete_unneeded(&self.state, payload.recording_ids, Unknown::Deleted).await;
+        deleted.map(|_| ()).map_err(JobError::Unavailable)
     }
 }
 
@@ -124,20 +125,30 @@ pub async fn all_chunks(state: &Meetings, id: Id<ids::Recording>) -> Result<Vec<
     Ok(all)
 }
 
+/// What a recording without a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    /// It was deleted.
+    Deleted,
+    /// It was deleted, or it is on its way: the file of a transcript is stored before its row.
+    Unsettled,
+}
+
 /// Deletes those files of these recordings that their rows do not need; returns the number of recordings with any such.
-async fn delete_unneeded(state: &Meetings, ids: Vec<Id<ids::Recording>>) -> Result<usize, String> {
+async fn delete_unneeded(state: &Meetings, ids: Vec<Id<ids::Recording>>, unknown: Unknown) -> Result<usize, String> {
+    let before = SystemTime::from((state.now() - SETTLED).utc());
     let wanted = ids.clone();
     let read = state.db.read(move |conn| Box::pin(store::statuses(conn, wanted))).await;
     let statuses = read?;
     let mut deleted = 0;
     for id in ids {
         let unneeded = match statuses.get(&id) {
+            None if unknown == Unknown::Unsettled && is_young(state, id, before).await? => continue,
             None => folder(id),
             Some(StoredStatus { status: RecordingStatus::Ready, .. }) => chunks(id),
             Some(StoredStatus { status: RecordingStatus::Expired, .. })
             | Some(StoredStatus { status: RecordingStatus::Failed, repairable: false }) => folder(id),
             Some(_) => {
-                let before = SystemTime::from((state.now() - SETTLED).utc());
                 deleted += usize::from(delete_unnamed(state, id, before).await?);
                 continue;
             }
@@ -146,6 +157,12 @@ async fn delete_unneeded(state: &Meetings, ids: Vec<Id<ids::Recording>>) -> Resu
         deleted += 1;
     }
     Ok(deleted)
+}
+
+/// Whether a file of a recording was stored since a given time.
+async fn is_young(state: &Meetings, id: Id<ids::Recording>, since: SystemTime) -> Result<bool, String> {
+    let newest = state.recordings.newest(&folder(id)).await.map_err(|error| format!("recording {id}: {error}"))?;
+    Ok(newest.is_some_and(|newest| newest >= since))
 }
 
 /// Deletes the files of a recording's chunks that no row names and that were stored before a given time: a chunk that has no row
@@ -180,7 +197,7 @@ pub async fn sweep(state: &Meetings) -> Result<usize, String> {
         if state.tasks.stopping().is_cancelled() {
             break;
         }
-        deleted += delete_unneeded(state, some.to_vec()).await?;
+        deleted += delete_unneeded(state, some.to_vec(), Unknown::Unsettled).await?;
     }
     Ok(deleted)
 }

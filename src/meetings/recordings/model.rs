@@ -20,7 +20,7 @@ impl Enumeration for TranscriptStatus {}
 /// The most items of `missingChunks`.
 const MAX_MISSING: usize = 1000;
 
-/// The declared media type: one of RecordingMimeType; parameters such as `;codecs=opus` are ignored.
+/// The declared media type: one of RecordingMimeType that has sound; parameters such as `;codecs=opus` are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(as = DeclaredMimeType, value_type = String, example = "audio/webm;codecs=opus", max_length = 200)]
 #[schema(pattern = "^ *(audio|video)/(webm|ogg|mp4|mpeg|wav|flac) *(;[ -~]*)?$")]
@@ -30,8 +30,10 @@ impl Field for DeclaredMimeType {
     fn parse(value: &Value) -> Result<Self, InvalidValue> {
         let declared = line(value, 1, 200)?;
         let plain = declared.split(';').next().unwrap_or_default().trim();
-        plain.parse().map(Self).map_err(|_| {
-            let known: Vec<&str> = RecordingMimeType::VARIANTS.iter().map(|known| known.into_str()).collect();
+        let found = plain.parse().ok().filter(|found: &RecordingMimeType| found.has_sound());
+        found.map(Self).ok_or_else(|| {
+            let known = RecordingMimeType::VARIANTS.iter().filter(|known| known.has_sound());
+            let known: Vec<&str> = known.map(|known| known.into_str()).collect();
             InvalidValue::value(format!("This must be one of {}.", known.join(", ")))
         })
     }
@@ -104,6 +106,7 @@ pub struct RecordingView {
     /// When the recording was paused, in order.
     pub paused_intervals: Vec<PausedInterval>,
     pub upload_mode: UploadMode,
+    /// `text/vtt` or `application/x-subrip`: a transcript that was attached, without sound.
     pub mime_type: RecordingMimeType,
     /// Size of the content once it is assembled, until then of what is stored: an upload as one file resumes there.
     pub size_bytes: u64,

@@ -69,27 +69,38 @@ pub async fn start(
     let meeting_id = meeting.state.id;
     match ask(state, meeting_id, command, request).await {
         Ok(meeting) => view(&meeting.state, id),
-        Err(refused) if refused.code == Code::CONSENT_REQUIRED => Err(consent_required(state, meeting_id).await),
+        Err(refused) if refused.code == Code::CONSENT_REQUIRED => {
+            Err(consent_required(state, meeting_id, ConsentScope::Recording).await)
+        }
         Err(refused) => Err(refused),
     }
 }
 
-/// The error that names whose consent is missing.
-async fn consent_required(state: &Meetings, id: Id<Meeting>) -> ApiError {
+/// The error that names whose consent is missing, to be recorded or to a transcript.
+pub async fn consent_required(state: &Meetings, id: Id<Meeting>, scope: ConsentScope) -> ApiError {
     let Ok(Some(meeting)) = state.registry.snapshot(id).await else { return ApiError::of(Code::CONSENT_REQUIRED) };
     let meeting = &meeting.state;
-    let is_live = meeting.over_at().is_none();
-    let lacking = meeting
-        .lacking(ConsentScope::Recording, |one| if is_live { one.is_joined() } else { one.first_joined_at.is_some() });
+    // A transcript is one of all that was said, also while the meeting goes on.
+    let is_of_now = scope == ConsentScope::Recording && meeting.over_at().is_none();
+    let lacking = meeting.lacking(scope, |one| if is_of_now { one.is_joined() } else { one.first_joined_at.is_some() });
+    let missing = match scope {
+        ConsentScope::Recording => "be recorded",
+        ConsentScope::Transcript => "a transcript",
+        ConsentScope::AiAnalysis => "an analysis",
+    };
     let named = |one: &Participant| {
-        let sentence = format!("{} has not consented to be recorded.", one.display_name);
+        let sentence = format!("{} has not consented to {missing}.", one.display_name);
         FieldError::of(Code::CONSENT_REQUIRED, Some(format!("participants.{}", one.id)), sentence)
     };
     let faults = lacking.iter().filter_map(|id| meeting.participants.get(id)).take(MAX_FAULTS).map(named).collect();
     ApiError { faults, ..ApiError::of(Code::CONSENT_REQUIRED) }
 }
 
-fn view(meeting: &Meeting, id: Id<ids::Recording>) -> Result<RecordingView, ApiError> {
+/// Returns a recording of a meeting as clients see it.
+///
+/// # Errors
+/// 404 if it was deleted.
+pub fn view(meeting: &Meeting, id: Id<ids::Recording>) -> Result<RecordingView, ApiError> {
     let recording = meeting.recordings.get(&id).ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
     Ok(RecordingView::of(meeting.id, recording))
 }
@@ -221,9 +232,9 @@ async fn known_chunk(state: &Meetings, id: Id<ids::Recording>, chunk: &Chunk) ->
 }
 
 /// Deletes a file that no row refers to. If that fails, the file is deleted together with the recording's others.
-async fn discard(state: &Meetings, path: &crate::clients::files::FilePath) {
+pub async fn discard(state: &Meetings, path: &crate::clients::files::FilePath) {
     if let Err(error) = state.recordings.delete(path).await {
-        tracing::warn!(%error, "a chunk that was refused could not be deleted yet");
+        tracing::warn!(%error, "a file that was refused could not be deleted yet");
     }
 }
 
@@ -427,14 +438,31 @@ pub fn readable(resource: &MeetingRecording) -> Result<meeting::RecordingContent
     recording.content().copied().ok_or_else(|| ApiError::of(Code::RECORDING_NOT_READY))
 }
 
+/// The sound of a recording that may be given out.
+///
+/// # Errors
+/// 409 for a transcript that was attached; otherwise as [`readable`].
+pub fn audible(resource: &MeetingRecording) -> Result<meeting::RecordingContent, ApiError> {
+    if resource.recording()?.is_attached() {
+        let sentence = "This is a transcript that was attached as a file: there is no sound to play.";
+        return Err(ApiError::with_message(Code::INVALID_STATE, sentence));
+    }
+    readable(resource)
+}
+
 /// Returns the name under which a recording is downloaded.
 #[must_use]
 pub fn file_name(recording: &Recording) -> String {
     let ending = match recording.mime_type.into_str() {
         "audio/mpeg" => "mp3",
         "audio/mp4" => "m4a",
+        "application/x-subrip" => "srt",
         other => other.split('/').next_back().unwrap_or("bin"),
     };
-    let kind = if recording.upload_mode == UploadMode::Chunked { "recording" } else { "import" };
+    let kind = match recording.upload_mode {
+        _ if recording.is_attached() => "transcript",
+        UploadMode::Chunked => "recording",
+        UploadMode::SingleFile => "import",
+    };
     format!("{kind}-{}.{ending}", recording.id)
 }

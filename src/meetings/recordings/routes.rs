@@ -99,7 +99,7 @@ pub async fn link(
     state: Meetings,
 ) -> Result<NotReplayable<PlaybackLink>, ApiError> {
     let Listener { caller, resource, .. } = request.access;
-    operations::readable(&resource)?;
+    operations::audible(&resource)?;
     let expires_at = state.now() + Duration::from_secs(state.config.accounts.access_token_seconds);
     let signature = playback::sign(&state.secret, resource.id, caller, expires_at);
     let url = format!("/api/recordings/{}/content?{}={signature}", resource.id, playback::PARAMETER);
@@ -124,8 +124,8 @@ pub async fn download(
 ) -> Result<Cached<RecordingFile>, ApiError> {
     let resource = request.access.resource;
     let WithShare { input: ContentRequest { range, excerpt }, mut share } = request.input;
-    let content = operations::readable(&resource)?;
     if let Some(excerpt) = excerpt {
+        let content = operations::audible(&resource)?;
         // Reserves memory before any work is done, so that a refused request costs nothing.
         share.grow_to(usize::try_from((excerpt.end_ms - excerpt.start_ms) * 32).unwrap_or(usize::MAX))?;
         let wav = excerpt::cut(&state, resource.id, content, excerpt).await?;
@@ -134,6 +134,7 @@ pub async fn download(
         response.content_type("audio/wav").insert_header(attachment(name));
         return Ok(Cached(Binary::of(response.body(share.with(wav)))));
     }
+    let content = operations::readable(&resource)?;
     let (recording, size) = (resource.recording()?, content.bytes);
     let etag = format!("\"{}\"", content.sha256);
     let (status, range, content_range) = match range.of(size, &etag) {

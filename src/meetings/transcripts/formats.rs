@@ -132,6 +132,7 @@ mod tests {
                 segment(0, 0, "Ada", "A & B -->\n\n<i>now</i>"),
                 segment(1, 3_661_042, "Speaker 1", "Goodbye."),
             ],
+            has_sound: true,
         }
     }
 

@@ -190,6 +190,7 @@ impl TranscribeRecordingHandler {
             error_message: None,
             created_by: None,
             created_at: self.state.now(),
+            attached_bytes: None,
         };
         let written = self.state.db.write(move |conn| {
             Box::pin(async move {

@@ -30,6 +30,8 @@ pub struct TranscriptVersion {
     pub error_message: Option<String>,
     pub created_by: Option<Id<User>>,
     pub created_at: Time,
+    /// The size of the file that it was attached as to a recording, which counts for its project.
+    pub attached_bytes: Option<u64>,
 }
 
 impl TranscriptVersion {
@@ -170,12 +172,14 @@ pub struct Transcript {
     /// The language that is spoken, such as `en`. Null: there was no speech to tell it by.
     #[schema(required)]
     pub language: Option<String>,
-    /// The program that recognised the speech.
+    /// The program that recognised the speech; `attached`: it came as a file.
     pub engine: String,
-    /// The model that recognised the speech.
+    /// The model that recognised the speech; the format of a file that was attached, `vtt` or `srt`.
     pub model: String,
     /// What was said, in order.
     pub segments: Vec<TranscriptSegment>,
+    /// Whether it can be heard: not where only the transcript was attached, and not once the recording has expired.
+    pub has_sound: bool,
 }
 
 /// The event for a transcript that says something else: it is to be read again.
@@ -193,9 +197,9 @@ pub struct ChangedTranscript {
 pub struct TranscriptVersionView {
     /// From 1.
     pub number: u32,
-    /// The program that recognises the speech.
+    /// The program that recognises the speech; `attached`: it came as a file.
     pub engine: String,
-    /// The model that recognises the speech.
+    /// The model that recognises the speech; the format of a file that was attached, `vtt` or `srt`.
     pub model: String,
     /// The language that is spoken or was asked for. Null: not known yet.
     #[schema(required)]
@@ -207,7 +211,7 @@ pub struct TranscriptVersionView {
     /// How much of the recording is transcribed, in seconds.
     pub done_seconds: f64,
     pub created_at: Time,
-    /// Who asked for it. Null: it was made when the recording was complete.
+    /// Who asked for it, or attached it. Null: it was made when the recording was complete.
     #[schema(required)]
     pub created_by: Option<Id<User>>,
     /// Whether this version is shown.

@@ -78,6 +78,7 @@ pub async fn read(
         engine: shown.engine,
         model: shown.model,
         segments,
+        has_sound: recording.status() == RecordingStatus::Ready && !recording.is_attached(),
     })
 }
 
@@ -98,9 +99,17 @@ async fn at_the_same_time<'a>(
     Ok(found)
 }
 
-/// Checks that everyone who can be heard consents to a transcript.
+/// Checks that everyone who can be heard in the recording of a resource consents to a transcript.
 fn must_be_consented(resource: &MeetingRecording) -> Result<(), ApiError> {
-    match may_be_transcribed(&resource.meeting.state, resource.recording()?) {
+    must_be_agreed(&resource.meeting.state, resource.recording()?)
+}
+
+/// Checks that everyone who can be heard in a recording consents to a transcript.
+///
+/// # Errors
+/// 409 if somebody does not.
+pub(super) fn must_be_agreed(meeting: &Meeting, recording: &Recording) -> Result<(), ApiError> {
+    match may_be_transcribed(meeting, recording) {
         true => Ok(()),
         false => Err(ApiError::of(Code::CONSENT_WITHDRAWN)),
     }
@@ -149,7 +158,7 @@ pub async fn versions(
 ///
 /// # Errors
 /// 409 while the recording is not READY, another version is being made, somebody's consent is missing, there are too
-/// many versions, or speech recognition is off; 410 once the recording has expired; 422 for a language that the model
+/// many versions, there is no sound, or speech recognition is off; 410 once the recording has expired; 422 for a language that the model
 /// does not know.
 pub async fn begin(
     state: &Meetings,
@@ -160,6 +169,10 @@ pub async fn begin(
     request: RequestId,
 ) -> Result<TranscriptVersionView, ApiError> {
     active(state, &resource.meeting).await?;
+    if resource.recording()?.is_attached() {
+        let sentence = "This is a transcript that was attached as a file: there is no sound to transcribe.";
+        return Err(ApiError::with_message(Code::INVALID_STATE, sentence));
+    }
     match resource.recording()?.status() {
         RecordingStatus::Ready => {}
         RecordingStatus::Expired => return Err(ApiError::of(Code::GONE)),
@@ -192,6 +205,7 @@ pub async fn begin(
         error_message: None,
         created_by: Some(caller.user_id),
         created_at: now,
+        attached_bytes: None,
     };
     let begun = insert(state, resource.meeting.state.project_id, version, now, request.clone()).await?;
     state.jobs.wake();
@@ -209,25 +223,16 @@ async fn insert(
     now: Time,
     request: RequestId,
 ) -> Result<TranscriptVersion, ApiError> {
-    let conflict = |sentence: &str| ApiError::with_message(Code::CONFLICT, sentence);
     let written = state.db.write(move |conn| {
         Box::pin(async move {
             let versions = store::versions(conn, version.recording_id).await?;
             if let Some(same) = versions.iter().find(|one| one.id == version.id) {
                 return Ok(same.clone());
             }
-            if versions.iter().any(TranscriptVersion::is_unfinished) {
-                return Err(conflict("The recording is being transcribed already."));
-            }
-            if versions.len() >= MAX_VERSIONS {
-                return Err(conflict("The transcript has as many versions as it may have."));
-            }
-            let number = versions.last().map_or(1, |last| last.number + 1);
+            let number = next_number(&versions)?;
             let version = TranscriptVersion { number, ..version };
             match store::insert(conn, &version).await {
-                Err(taken) if taken.is_taken() => {
-                    return Err(conflict("The recording is being transcribed already."));
-                }
+                Err(taken) if taken.is_taken() => return Err(transcribed_already()),
                 done => done?,
             }
             making::enqueue(conn, project_id, version.recording_id, number, now, &request).await?;
@@ -235,6 +240,26 @@ async fn insert(
         })
     });
     written.await
+}
+
+/// Returns the number of a version that follows these ones.
+///
+/// # Errors
+/// 409 while one of them is being made, and if there are as many as there may be.
+pub(super) fn next_number(versions: &[TranscriptVersion]) -> Result<u32, ApiError> {
+    if versions.iter().any(TranscriptVersion::is_unfinished) {
+        return Err(transcribed_already());
+    }
+    if versions.len() >= MAX_VERSIONS {
+        let sentence = "The transcript has as many versions as it may have.";
+        return Err(ApiError::with_message(Code::CONFLICT, sentence));
+    }
+    Ok(versions.last().map_or(1, |last| last.number + 1))
+}
+
+/// The error for a version beside one that is being made.
+pub(super) fn transcribed_already() -> ApiError {
+    ApiError::with_message(Code::CONFLICT, "The recording is being transcribed already.")
 }
 
 /// Corrects a segment of the transcript that is shown. Who corrected it, and what was recognised, is kept.

@@ -29,6 +29,7 @@ struct Row {
     error_message: Option<String>,
     created_by_id: Option<Id<User>>,
     created_at: Time,
+    attached_bytes: Option<i64>,
 }
 
 impl From<&TranscriptVersion> for Row {
@@ -48,6 +49,7 @@ impl From<&TranscriptVersion> for Row {
             error_message: version.error_message.clone(),
             created_by_id: version.created_by,
             created_at: version.created_at,
+            attached_bytes: version.attached_bytes.map(number),
         }
     }
 }
@@ -72,6 +74,7 @@ impl TryFrom<Row> for TranscriptVersion {
             error_message: row.error_message,
             created_by: row.created_by_id,
             created_at: row.created_at,
+            attached_bytes: row.attached_bytes.map(u64::try_from).transpose().map_err(|_| broken())?,
         })
     }
 }

@@ -149,7 +149,8 @@ impl Form {
                 );
                 let file_name = file_name.map_err(|wrong| self.fault("file", wrong)).ok();
                 let most = state.config.limits.document_bytes;
-                self.file = Some((form::file(part, &state.files, most, permit).await?, file_name));
+                let incoming = state.files.receive().await.map_err(|error| ApiError::of_write(&error))?;
+                self.file = Some((form::file(part, incoming, most, permit).await?, file_name));
             }
             "language" => {
                 let given = String::from_utf8_lossy(&small(part).await?).into_owned();
@@ -175,7 +176,7 @@ impl Form {
             return Err(ApiError::invalid(self.faults));
         };
         let Some(file_name) = file_name else { return Err(ApiError::invalid(self.faults)) };
-        let format = detect_format(&file, &file_name).await?;
+        let format = detect_format(&file, &file_name.0).await?;
         if !self.faults.is_empty() {
             return Err(ApiError::invalid(self.faults));
         }
@@ -185,10 +186,13 @@ impl Form {
 }
 
 /// Detects the format from the content.
-async fn detect_format(file: &Received, file_name: &FileName) -> Result<Format, ApiError> {
+///
+/// # Errors
+/// 415 if it is not supported, or the name claims another one; 503 if the file can't be read.
+pub async fn detect_format(file: &Received, file_name: &str) -> Result<Format, ApiError> {
     let _permit = DETECTING.acquire().await.map_err(ApiError::internal)?;
     let content = file.open().await.map_err(ApiError::unavailable)?.into_std().await;
-    let name = file_name.0.clone();
+    let name = file_name.to_owned();
     let format = spawn_blocking(move || sniff(&name, content)).await.map_err(ApiError::internal)?;
     format
         .map_err(ApiError::unavailable)?

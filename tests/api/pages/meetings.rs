@@ -65,4 +65,21 @@ on_sqlite! {
         let recordings = room.ada.client.get(format!("{}/recordings", room.path)).await.is(200);
         assert_eq!(recordings.data()["items"], json!([]));
     }
+
+    async fn a_transcript_is_attached_and_read_with_its_speakers(world: World) {
+        let Some(browser) = Browser::start() else { return };
+        let room = TestMeeting::open(world.server).await;
+        room.ada.client.post(format!("{}/end", room.path)).await.is(200);
+        let title = room.ada.client.get(&room.path).await.is(200).text_of("title");
+        let id = room.path.trim_start_matches("/api/meetings/");
+        let scene = json!({
+            "scene": "attached", "page": world.nobody.base(), "title": title, "account": account(&room.ada),
+            "path": format!("/projects/{}/meetings/{id}", room.project), "other": SPEECH,
+            "speaker": "Priya Nandakumar", "words": "Somebody should really fix that machine.",
+        });
+        browser.plays(scene).await;
+        let listed = room.ada.client.get(format!("{}/recordings", room.path)).await.is(200);
+        let [recording] = listed.data()["items"].as_array().unwrap().as_slice() else { panic!("{}", listed.text()) };
+        assert_eq!((&recording["mimeType"], &recording["transcriptStatus"]), (&json!("text/vtt"), &json!("READY")));
+    }
 }

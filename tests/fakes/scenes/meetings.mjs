@@ -87,6 +87,33 @@ export const meetings = {
     await ada.page.getByRole('link', { name: /^Everyone/ }).waitFor({ state: 'detached' });
     return ada.isGone();
   },
+
+  /**
+   * `account` adds a transcript in which `speaker` says `words` to a meeting that has ended, `title` at `path`; `other` is a file that is
+   * none.
+   */
+  async attached(browser, { page, path, title, account, other, speaker, words }) {
+    const text = `WEBVTT\n\n00:01.000 --> 00:04.000\n<v ${speaker}>${words}\n`;
+    const ada = await reader(browser, new URL(path, page).href);
+    await ada.logIn(account);
+    await arrives(ada, title);
+    await ada.press('Add a transcript (VTT, SRT)');
+    await ada.reads('Declare first that everyone who speaks has agreed.');
+    await ada.tick('I declare that everyone who speaks in this transcript has agreed to it.');
+    await ada.uploads('Add a transcript (VTT, SRT)', other);
+    await ada.reads('This is neither a VTT nor an SRT file.');
+    await ada.uploads('Add a transcript (VTT, SRT)', { name: 'teams.vtt', mimeType: 'text/vtt', buffer: Buffer.from(text) });
+    await ada.page.getByRole('link', { name: /^Attached transcript/ }).waitFor();
+    await ada.lookTwice('a meeting with an attached transcript', title, title);
+    await ada.reach('link', /^Attached transcript/);
+    await ada.page.keyboard.press('Enter');
+    await arrives(ada, 'Attached transcript');
+    await ada.reads(speaker);
+    await ada.reads(words);
+    await ada.reads('There is no sound to play.');
+    await ada.lookTwice('an attached transcript', 'Attached transcript', 'نص مكتوب مرفق');
+    return ada.isGone();
+  },
 };
 
 async function schedules(person, title, description = '') {

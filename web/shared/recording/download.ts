@@ -12,7 +12,7 @@ export const TRANSCRIPT_FORMATS = { VTT: 'vtt', SRT: 'srt', TEXT: 'txt', JSON: '
 export type TranscriptFormat = keyof typeof TRANSCRIPT_FORMATS;
 
 /** The endings that are not the second half of the media type. */
-const ENDINGS: Partial<Record<Recording['mimeType'], string>> = { 'audio/mpeg': 'mp3', 'audio/mp4': 'm4a' };
+const ENDINGS: Partial<Record<Recording['mimeType'], string>> = { 'audio/mpeg': 'mp3', 'audio/mp4': 'm4a', 'application/x-subrip': 'srt' };
 
 export async function downloadRecording({ id, mimeType }: Recording, title: string): Promise<void> {
   const content = await readFile(`/api/recordings/${id}/content`);

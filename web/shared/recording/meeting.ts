@@ -9,6 +9,12 @@ export type Recording = Schemas['Recording'];
 export type Answer = 'granted' | 'refused' | 'unanswered';
 export interface Snapshot { meeting: Meeting; participants: Participant[]; recordings: Recording[] }
 
+/** Whether there is something to hear in a recording; not where only its transcript was attached. */
+export const hasSound = ({ mimeType }: Recording): boolean => /^(audio|video)\//.test(mimeType);
+
+/** Whether nobody was asked here for consent. */
+export const hasNobodyJoined = ({ participants }: MeetingState): boolean => [...participants.values()].every(({ joinedAt }) => joinedAt === null);
+
 /** What is being recorded at the moment, whoever records it. */
 export interface RecordingState {
   kind: 'none' | 'on' | 'paused';

@@ -14,6 +14,18 @@ export const startImport = (meetingId: string, mimeType: Schemas['RecordingMimeT
   const body = { uploadMode: 'SINGLE_FILE' as const, mimeType, ...(declaration !== null && { consentAttestation: { text: declaration } }) };
   return unwrap(api.POST('/api/meetings/{meetingId}/recordings/start', { params: { path: { meetingId } }, body }));
 };
+/** A transcript of another program, as a file. */
+export const attachTranscript = (meetingId: string, file: File, declaration: string | null): Promise<Schemas['Recording']> =>
+  unwrap(api.POST('/api/meetings/{meetingId}/transcripts', {
+    params: { path: { meetingId } },
+    body: { file },
+    bodySerializer: () => {
+      const form = new FormData();
+      form.set('file', file, file.name);
+      if (declaration !== null) form.set('consentAttestation', declaration);
+      return form;
+    },
+  }));
 export const deleteRecording = (recordingId: string) =>
   unwrap(api.DELETE('/api/recordings/{recordingId}', { params: { path: { recordingId } } }));
 

@@ -17,7 +17,7 @@ const segment = (index: number, given: object = {}): TranscriptSegment => ({
   text: `passage ${index}`, confidence: 0.9, heardText: null, correctedById: null, correctedAt: null, ...given,
 });
 const transcript = (version: number, ...segments: TranscriptSegment[]) =>
-  ({ recordingId: 'r', version, language: 'en', engine: 'embedded', model: 'm', segments });
+  ({ recordingId: 'r', version, language: 'en', engine: 'embedded', model: 'm', segments, hasSound: true });
 const meeting = MeetingState.of({
   meeting: { id: 'm' }, recordings: [],
   participants: [{ id: 'ada', displayName: 'Ada', consent: { scopes: [] } }, { id: 'bo', displayName: 'Bo', consent: { scopes: [] } }],

@@ -14,6 +14,7 @@
 mod collection;
 mod decide;
 mod ends;
+mod mime_type;
 mod pauses;
 mod permission;
 mod received;
@@ -34,6 +35,7 @@ use crate::time::Time;
 use crate::{sql_text, wire_enum};
 
 pub use collection::Recordings;
+pub use mime_type::RecordingMimeType;
 pub use pauses::{Pause, Pauses};
 pub use received::{Chunk, ChunkSpan, ReceivedChunks};
 pub use transcript::TranscriptStatus;
@@ -159,39 +161,6 @@ pub enum FailureReason {
 
 sql_text! { FailureReason }
 
-/// The media type of a recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[strum(ascii_case_insensitive, const_into_str)]
-pub enum RecordingMimeType {
-    #[serde(rename = "audio/webm")]
-    #[strum(serialize = "audio/webm")]
-    AudioWebm,
-    #[serde(rename = "audio/ogg")]
-    #[strum(serialize = "audio/ogg")]
-    AudioOgg,
-    #[serde(rename = "audio/mp4")]
-    #[strum(serialize = "audio/mp4")]
-    AudioMp4,
-    #[serde(rename = "audio/mpeg")]
-    #[strum(serialize = "audio/mpeg")]
-    AudioMpeg,
-    #[serde(rename = "audio/wav")]
-    #[strum(serialize = "audio/wav")]
-    AudioWav,
-    #[serde(rename = "audio/flac")]
-    #[strum(serialize = "audio/flac")]
-    AudioFlac,
-    #[serde(rename = "video/webm")]
-    #[strum(serialize = "video/webm")]
-    VideoWebm,
-    #[serde(rename = "video/mp4")]
-    #[strum(serialize = "video/mp4")]
-    VideoMp4,
-}
-
-sql_text! { RecordingMimeType }
-
 /// Size and time limits of recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordingLimits {
@@ -209,12 +178,14 @@ pub struct RecordingLimits {
     pub repair: Duration,
     /// After how long without a chunk an upload that does not belong to a live meeting is given up.
     pub abandoned: Duration,
-    /// How long the content is kept; `None`: until it is deleted.
+    /// How long content with sound is kept; `None`: until it is deleted.
     pub kept: Option<Duration>,
     /// Whether recordings are transcribed once they are ready.
     pub transcribed: bool,
     /// Whether the content is deleted as soon as there is a transcript.
     pub only_until_transcribed: bool,
+    /// How long the file of a transcript that was attached is kept, as transcripts are; `None`: until it is deleted.
+    pub transcripts_kept: Option<Duration>,
 }
 
 /// What a recording waits for; a sweep finds it by this.
@@ -250,6 +221,19 @@ pub struct RecordingDraft {
     pub mime_type: RecordingMimeType,
     pub by: Id<User>,
     /// Needed for a recording of a meeting that nobody ever joined.
+    pub attestation: Option<Attestation>,
+}
+
+/// A transcript in a file that another program made, which is stored by now: it becomes a recording without sound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttachedTranscript {
+    pub id: Id<ids::Recording>,
+    /// One that has no sound.
+    pub mime_type: RecordingMimeType,
+    /// The file, with the time at which its last words end as its duration.
+    pub content: RecordingContent,
+    pub by: Id<User>,
+    /// Needed for a meeting that nobody ever joined.
     pub attestation: Option<Attestation>,
 }
 
@@ -313,6 +297,8 @@ pub enum RecordingEvent {
     /// All that is needed is stored: the recording is to be assembled.
     Finalizing,
     Ready,
+    /// A transcript was attached, as a recording that is READY: it is to be read.
+    Attached,
     Failed,
     /// It begins to lack consent. Once for each pause, however many lack it.
     Paused,
@@ -334,7 +320,7 @@ impl RecordingEvent {
             Self::Started => EventKind::RecordingStarted,
             Self::ChunkStored(_) | Self::FileRewound => EventKind::RecordingChunk,
             Self::Stopped | Self::Finalizing => EventKind::RecordingStopped,
-            Self::Ready => EventKind::RecordingReady,
+            Self::Ready | Self::Attached => EventKind::RecordingReady,
             Self::Failed => EventKind::RecordingFailed,
             Self::Paused => EventKind::RecordingPaused,
             Self::WaitsForOthers => EventKind::RecordingUpdated,
@@ -401,6 +387,12 @@ impl Recording {
             Stage::Failed { .. } => RecordingStatus::Failed,
             Stage::Expired { .. } => RecordingStatus::Expired,
         }
+    }
+
+    /// Whether it is a transcript that was attached: there is nothing to hear.
+    #[must_use]
+    pub const fn is_attached(&self) -> bool {
+        !self.mime_type.has_sound()
     }
 
     /// Whether its end is still open, so that no second recording of the same track may start.

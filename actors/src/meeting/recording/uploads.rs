@@ -76,7 +76,7 @@ impl Meeting {
     }
 
     /// Appends the host's declaration to the consent ledger.
-    fn attest(&mut self, by: Id<User>, attestation: Attestation, now: Time) -> Result<Event, Refusal> {
+    pub(super) fn attest(&mut self, by: Id<User>, attestation: Attestation, now: Time) -> Result<Event, Refusal> {
         let host = self.participants.of_user(by).filter(|one| one.role.leads() && !one.is_removed());
         let host = host.ok_or(RecordingRefusal::NotTheHost)?.id;
         let Attestation { text, language, user_agent } = attestation;

@@ -10,7 +10,7 @@ use crate::meetings::participants::TestMeeting;
 use crate::support::{Server, ServerSetup};
 
 /// The files of all recordings' contents.
-pub(super) fn stored(server: &Server) -> Vec<String> {
+pub fn stored(server: &Server) -> Vec<String> {
     fn below(folder: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).into_iter().flatten() {
             let path = entry.unwrap().path();
@@ -24,7 +24,7 @@ pub(super) fn stored(server: &Server) -> Vec<String> {
     found
 }
 
-async fn until_gone(server: &Server, what: &str) {
+pub async fn until_gone(server: &Server, what: &str) {
     for _ in 0..1500 {
         if !stored(server).iter().any(|path| path.contains(what)) {
             return;
@@ -199,13 +199,20 @@ on_sqlite! {
         assert_eq!(recorder.until("READY").await["sha256"], sum(&whole));
         assert_eq!(recorder.content().await.is(200).bytes, whole);
         until_gone(&server, "chunks").await;
-        // What no row knows is gone after the next start.
+        // What no row has known for a day is gone after the next start.
         server.kill();
-        let left_over = setup.data.join("recordings").join("01a20653-438b-714b-94fe-1f53bbaf7e2a").join("chunks");
-        std::fs::create_dir_all(&left_over).unwrap();
-        std::fs::write(left_over.join("x"), "left over").unwrap();
+        let left_over = |name: &str, age: u64| {
+            let folder = setup.data.join("recordings").join(format!("01a20653-438b-714b-94fe-{name}")).join("chunks");
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("x"), "left over").unwrap();
+            let file = std::fs::File::options().write(true).open(folder.join("x")).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        };
+        left_over("0f53bbaf7e2a", 60);
+        left_over("1f53bbaf7e2a", 2 * 24 * 60 * 60);
         server = setup.start(&[]);
         until_gone(&server, "1f53bbaf7e2a").await;
+        assert!(stored(&server).iter().any(|path| path.contains("0f53bbaf7e2a")), "its row may be on its way");
         assert_eq!(recorder.at(&server).content().await.is(200).bytes, whole);
     }
 }

@@ -3,7 +3,7 @@
 mod chunks;
 mod consent;
 mod disk;
-mod ends;
+pub mod ends;
 mod files;
 mod places;
 mod playback;

@@ -2,6 +2,7 @@
 //! SKIPPED), resumed after kills, corrected, made anew, and held back without consent.
 
 mod analysis;
+mod attached;
 mod consent;
 mod corrections;
 mod excerpts;
