@@ -120,6 +120,9 @@ impl Composer {
 
     /// A paragraph, cleaned already, in a box; it stands at the side of the page where reading begins even if it is read from the other.
     pub(crate) fn boxed_text(&mut self, parent: ElementIndex, text: &str, look: SpanStyle, inner: (f32, f32)) {
+        if text.is_empty() {
+            return;
+        }
         let mut paragraph = self.own(text, look);
         paragraph.side = self.flow.page_start();
         self.boxed(parent, &paragraph, inner);

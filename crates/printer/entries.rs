@@ -188,9 +188,7 @@ impl Composer {
         self.labelled(list, &code, (start, NESTED_LABEL), |composer, body| {
             let inner = (start + NESTED_LABEL, width - NESTED_LABEL);
             let text = composer.shown(criterion.text.trim());
-            if !text.is_empty() {
-                composer.boxed_text(body, &text, SMALL, inner);
-            }
+            composer.boxed_text(body, &text, SMALL, inner);
             for (label, step) in &criterion.steps {
                 let shown = composer.shown(step.trim());
                 let mut paragraph = composer.in_page();

@@ -24,10 +24,9 @@ use crate::projects::model::Project;
 const PIECE_BYTES: usize = 64 * 1024;
 
 pub async fn formats(
-    request: Authorized<Member<Project>, Empty>,
+    _: Authorized<Member<Project>, Empty>,
     state: Analysis,
 ) -> Result<Reply<ExportFormats>, ApiError> {
-    let Authorized { .. } = request;
     Ok(Reply::ok(operations::formats(&state).await))
 }
 
