@@ -134,10 +134,7 @@ pub(crate) fn brief(language: &str) -> Specification {
                 format!("{cut}…")
             };
             let mut entry = requirement(number, &title, &statement);
-            entry
-                .quality_issues
-                .iter_mut()
-                .for_each(|note| note.message = "Week can be read in two ways.".to_owned());
+            entry.quality_issues.iter_mut().for_each(|note| note.message = "Week can be read in two ways.".to_owned());
             (entry.kind, entry.category) = (kind.to_owned(), category.map(str::to_owned));
             entry.priority = if number % 3 == 0 { "UNKNOWN" } else { "HIGH" }.to_owned();
             entry.workflow_status = if number % 5 == 0 { "NEEDS_REVIEW" } else { "APPROVED" }.to_owned();

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat};
+use super::selection::{select, selection};
 use super::specification::{ExportCover, specification};
 use super::store::{self, KEPT, StoredExport};
 use crate::accounts;
@@ -223,11 +224,11 @@ impl MakeExportHandler {
             Some(id) => self.state.db.read(move |conn| Box::pin(accounts::store::account(conn, id))).await?,
             None => None,
         };
-        let selection = export.filters.selection(export.format, &dashboard);
-        selection.apply(&mut dashboard);
+        let selected = selection(&export.filters, export.format, &dashboard);
+        select(&mut dashboard, selected);
         let cover = ExportCover {
             exported_by: account.map(|account| account.full_name).unwrap_or_default(),
-            selection: export.filters.described(selection),
+            selection: export.filters.described(selected),
         };
         let held = memory.clone();
         let described = spawn_blocking(move || {

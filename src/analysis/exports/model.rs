@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::analysis::dashboard::filter::DashboardFilter;
-use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::items::model::WorkflowStatus;
 use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Fields, Rejected};
@@ -52,22 +51,13 @@ wire_enum! {
 }
 
 impl ExportSelection {
-    fn keeps(self, status: WorkflowStatus) -> bool {
+    #[must_use]
+    pub const fn keeps(self, status: WorkflowStatus) -> bool {
         match self {
             Self::All => true,
-            Self::Approved => status == WorkflowStatus::Approved,
-            Self::NotRejected => status != WorkflowStatus::Rejected,
+            Self::Approved => matches!(status, WorkflowStatus::Approved),
+            Self::NotRejected => !matches!(status, WorkflowStatus::Rejected),
         }
-    }
-
-    /// Leaves of a dashboard what is selected, of every kind of items.
-    pub fn apply(self, dashboard: &mut ResultsDashboard) {
-        dashboard.requirements.retain(|one| self.keeps(one.workflow_status));
-        dashboard.user_stories.retain(|one| self.keeps(one.workflow_status));
-        dashboard.risks.retain(|one| self.keeps(one.workflow_status));
-        dashboard.open_questions.retain(|one| self.keeps(one.workflow_status));
-        dashboard.action_items.retain(|one| self.keeps(one.workflow_status));
-        dashboard.decisions.retain(|one| self.keeps(one.workflow_status));
     }
 }
 
@@ -132,21 +122,6 @@ pub struct ExportFilter {
 }
 
 impl ExportFilter {
-    /// The selection of a file of these items, where nobody has chosen too.
-    #[must_use]
-    pub fn selection(&self, format: DashboardFormat, dashboard: &ResultsDashboard) -> ExportSelection {
-        if let Some(chosen) = self.selection {
-            return chosen;
-        }
-        if self.items.status.is_some() || !format.is_document() {
-            return ExportSelection::All;
-        }
-        let is_approved = |status| status == WorkflowStatus::Approved;
-        let any = dashboard.requirements.iter().any(|one| is_approved(one.workflow_status))
-            || dashboard.user_stories.iter().any(|one| is_approved(one.workflow_status));
-        if any { ExportSelection::Approved } else { ExportSelection::NotRejected }
-    }
-
     /// How the file says what it has.
     #[must_use]
     pub fn described(&self, selection: ExportSelection) -> SelectionHead {

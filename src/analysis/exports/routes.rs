@@ -23,10 +23,7 @@ use crate::projects::model::Project;
 /// How many bytes of a file are read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-pub async fn formats(
-    _: Authorized<Member<Project>, Empty>,
-    state: Analysis,
-) -> Result<Reply<ExportFormats>, ApiError> {
+pub async fn formats(_: Authorized<Member<Project>, Empty>, state: Analysis) -> Result<Reply<ExportFormats>, ApiError> {
     Ok(Reply::ok(operations::formats(&state).await))
 }
 
