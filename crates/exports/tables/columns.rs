@@ -149,7 +149,7 @@ const SOURCES: &[TableColumn] = &[
     column(Label::StartTime, 9),
     column(Label::EndTime, 9),
     column(Label::Speaker, 20),
-    for_programs(Label::StartOffset, 14),
-    for_programs(Label::EndOffset, 14),
+    for_editors(Label::StartOffset, 14),
+    for_editors(Label::EndOffset, 14),
     for_programs(Label::SourceId, 38),
 ];

@@ -19,7 +19,7 @@ export class ExportsState {
   files = $state.raw<FileExport[]>([]);
   isLoaded = $state(false);
   /** Those that the server makes; PDF only once it says so. */
-  formats = $state.raw(FORMATS.filter((format) => format !== 'PDF'));
+  formats = $state.raw<readonly ExportFormat[]>(FORMATS.filter((format) => format !== 'PDF'));
   readonly downloading = new SvelteSet<string>();
   readonly #reload = coalesce(() => this.reload());
 
