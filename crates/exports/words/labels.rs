@@ -117,7 +117,6 @@ labels! {
     ContinuesInRow: "continues in sheet “Long texts”, row", "يتبع في ورقة «النصوص الطويلة»، الصف", "weiter im Blatt „Lange Texte“, Zeile";
     Yes: "Yes", "نعم", "Ja";
     No: "No", "لا", "Nein";
-    None: "None", "لا يوجد", "Keine";
 }
 
 impl Label {
