@@ -1,5 +1,7 @@
 //! Which items of a dashboard a file has, by their status.
 
+use pipeline::result::Summary;
+
 use super::model::{DashboardFormat, ExportFilter, ExportSelection};
 use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::items::model::WorkflowStatus;
@@ -23,8 +25,12 @@ pub fn selection(filter: &ExportFilter, format: DashboardFormat, dashboard: &Res
     }
 }
 
-/// Leaves of a dashboard what is selected, of every kind of items.
+/// Leaves of a dashboard what is selected, of every kind of items. The summary tells of all that is not rejected: a file of approved
+/// items has none.
 pub fn select(dashboard: &mut ResultsDashboard, selection: ExportSelection) {
+    if selection == ExportSelection::Approved {
+        dashboard.summary = Summary::default();
+    }
     dashboard.requirements.retain(|one| selection.keeps(one.workflow_status));
     dashboard.user_stories.retain(|one| selection.keeps(one.workflow_status));
     dashboard.risks.retain(|one| selection.keeps(one.workflow_status));
