@@ -37,6 +37,7 @@ wire_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportFormats {
+    /// In the order of the enumeration.
     pub formats: Vec<DashboardFormat>,
 }
 
