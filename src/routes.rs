@@ -273,6 +273,9 @@ pub fn public() -> Vec<Operation> {
             GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard"
                 analysis::dashboard::routes::dashboard => 200 [304, 404, 409]
                 "Get a run's results dashboard" message "Results dashboard retrieved.";
+            GET "/api/projects/{projectId}/ai/results-dashboard/exports/formats" "listExportFormats"
+                analysis::exports::routes::formats => 200 [404]
+                "List the formats of exports" message "Export formats retrieved.";
             POST "/api/projects/{projectId}/ai/results-dashboard/exports" "exportResultsDashboard"
                 analysis::exports::routes::create => 201 [404, 409, 503, 507]
                 "Export a results dashboard as a file" message "Results dashboard exported.";

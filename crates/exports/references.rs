@@ -53,6 +53,11 @@ pub fn citation(words: Words, source: &SourceEntry) -> String {
     parts.join(", ")
 }
 
+/// `Interview.docx, Page 3`, with the kind of source before it.
+pub(crate) fn source_line(words: Words, source: &SourceEntry) -> String {
+    format!("{}: {}", words.term(TermSet::SourceKind, &source.kind), citation(words, source))
+}
+
 /// `7:05–7:40`, or only the beginning where no end is known.
 pub fn time_span(source: &SourceEntry) -> Option<String> {
     let start = minutes_and_seconds(source.start_ms?);

@@ -13,6 +13,9 @@ pub struct Specification {
     /// When the newest of what is shown was written: it stands in place of the time of the export, so that the same data gives the same
     /// bytes.
     pub as_of: String,
+    /// The name of the person who exports it, for the cover.
+    pub exported_by: String,
+    pub selection: SelectionHead,
     pub run_id: Option<String>,
     pub summary: SpecificationSummary,
     pub requirements: Vec<RequirementEntry>,
@@ -32,6 +35,16 @@ pub struct ProjectHead {
     /// `EN`, `AR`, …; `AUTO` where the project names none. It decides the words of headings and the direction of the pages; the direction
     /// of each text is its own.
     pub language: String,
+}
+
+/// Which items of the project these are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SelectionHead {
+    /// By their status: `ALL`, `APPROVED`, `NOT_REJECTED`, `NEEDS_REVIEW` or `REJECTED`.
+    pub items: String,
+    /// Whether filters left out others beside that.
+    pub is_filtered: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

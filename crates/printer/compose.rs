@@ -1,12 +1,11 @@
 //! The means by which sections are written: headings, paragraphs, labelled texts, small tables and notes, in the words of the project.
 
-use std::borrow::Cow;
 use std::num::NonZeroU16;
 
 use exports::text::{clean, clean_line, direction_of};
-use exports::words::{Direction, Label, TermSet, Words};
+use exports::words::{Direction, Label, Words};
 
-use crate::flow::{AnchorIndex, AreaColor, PageFlow, SetCell, TEXT_WIDTH};
+use crate::flow::{AnchorIndex, AreaColor, PageFlow, SetLabel, TEXT_WIDTH};
 use crate::structure::{ElementIndex, ElementRole, ROOT};
 use crate::typeset::{SpanStyle, StyledText, TextColor};
 
@@ -18,30 +17,21 @@ pub(crate) const BODY: SpanStyle = style(10.0, false, TextColor::Body);
 pub(crate) const STRONG: SpanStyle = style(10.0, true, TextColor::Body);
 pub(crate) const SMALL: SpanStyle = style(8.5, false, TextColor::Body);
 pub(crate) const SMALL_MUTED: SpanStyle = style(8.5, false, TextColor::Muted);
-const SMALL_LABEL: SpanStyle = style(8.5, true, TextColor::Muted);
-const NOTE_REFERENCE: SpanStyle = style(7.5, false, TextColor::Accent);
+pub(crate) const SMALL_LABEL: SpanStyle = style(8.5, true, TextColor::Muted);
 const SECTION_TITLE: SpanStyle = style(18.0, true, TextColor::Accent);
 const GROUP_TITLE: SpanStyle = style(13.5, true, TextColor::Accent);
-const ITEM_TITLE: SpanStyle = style(11.5, true, TextColor::Body);
-const ITEM_CODE: SpanStyle = style(11.5, true, TextColor::Accent);
 
-/// Of the column of labels beside texts.
-const LABEL_WIDTH: f32 = 96.0;
-const LABEL_GAP: f32 = 10.0;
-/// What a heading wants below itself on its page: a row of facts, or some lines.
-const BELOW_HEADING: f32 = 84.0;
-/// Of characters of what is shown in contents, bookmarks, and cells of small tables.
+/// What a heading wants below itself on its page: an entry of some lines.
+pub(crate) const BELOW_HEADING: f32 = 84.0;
+/// Of characters of what is shown in contents and bookmarks.
 pub(crate) const MAX_TITLE_LENGTH: usize = 110;
-const MAX_CELL_LENGTH: usize = 90;
 
-/// What a cell has where there is nothing to say: an empty one would be missing from the structure.
+/// What a heading says that has no text: an empty one would be missing from the structure.
 const NOTHING: &str = "–";
 
 pub(crate) struct Composer {
     pub(crate) flow: PageFlow,
     pub(crate) words: Words,
-    /// Numbers of notes run through the whole file.
-    pub(crate) notes: usize,
 }
 
 impl Composer {
@@ -86,7 +76,7 @@ impl Composer {
         StyledText::new(self.flow.direction)
     }
 
-    pub(crate) fn section(&mut self, label: Label, anchor: AnchorIndex) -> ElementIndex {
+    pub(crate) fn chapter(&mut self, label: Label, anchor: AnchorIndex) -> ElementIndex {
         let section = self.flow.tree.add(ROOT, ElementRole::Section);
         self.flow.gap(26.0);
         // The first item below it stays with it.
@@ -102,10 +92,13 @@ impl Composer {
         section
     }
 
-    /// A heading of fixed words within a section.
-    pub(crate) fn group(&mut self, parent: ElementIndex, title: &str, level: u16) {
+    /// A heading of fixed words within a chapter.
+    pub(crate) fn group(&mut self, parent: ElementIndex, title: &str, level: u16, anchor: Option<AnchorIndex>) {
         self.flow.gap(12.0);
-        self.flow.reserve(BELOW_HEADING);
+        self.flow.reserve(1.5 * BELOW_HEADING);
+        if let Some(anchor) = anchor {
+            self.flow.anchor(anchor);
+        }
         let mut paragraph = self.in_page();
         paragraph.push(title, GROUP_TITLE);
         let heading = self.flow.tree.add(parent, heading(level, title));
@@ -113,47 +106,42 @@ impl Composer {
         self.flow.gap(2.0);
     }
 
-    /// The heading of an item: its code and, where it has one, its title.
-    pub(crate) fn item(
-        &mut self,
-        parent: ElementIndex,
-        level: u16,
-        anchor: AnchorIndex,
-        (code, title): (&str, &str),
-    ) -> ElementIndex {
-        let section = self.flow.tree.add(parent, ElementRole::Section);
-        self.flow.gap(16.0);
-        self.flow.reserve(BELOW_HEADING);
-        self.flow.anchor(anchor);
-        let (code, title) = (self.shown_line(code), self.shown_line(title));
-        let mut paragraph = self.in_page();
-        paragraph.push_code(&code, ITEM_CODE);
-        if !title.is_empty() {
-            paragraph.push("   ", ITEM_TITLE);
-            paragraph.push_isolated(&title, ITEM_TITLE);
-        }
-        let heading =
-            self.flow.tree.add(section, heading(level, &self.shortened(&format!("{code} {title}"), MAX_TITLE_LENGTH)));
-        self.flow.paragraph(heading, &paragraph, 0.0, TEXT_WIDTH);
-        self.flow.gap(3.0);
-        section
-    }
-
-    /// A text with the numbers of its notes.
-    pub(crate) fn text(&mut self, parent: ElementIndex, text: &str, notes: std::ops::Range<usize>) {
+    /// A paragraph as wide as the page.
+    pub(crate) fn text(&mut self, parent: ElementIndex, text: &str) {
         let shown = self.shown(text.trim());
-        if shown.is_empty() && notes.is_empty() {
+        if shown.is_empty() {
             return;
         }
-        let mut paragraph = self.own(&shown, BODY);
-        if !notes.is_empty() {
-            let numbers: Vec<String> = notes.map(|number| number.to_string()).collect();
-            paragraph.push(" ", NOTE_REFERENCE);
-            paragraph.push_code(&format!("[{}]", numbers.join(", ")), NOTE_REFERENCE);
-        }
+        let paragraph = self.own(&shown, BODY);
         let element = self.flow.tree.add(parent, ElementRole::Paragraph);
         self.flow.paragraph(element, &paragraph, 0.0, TEXT_WIDTH);
         self.flow.gap(5.0);
+    }
+
+    /// A paragraph, cleaned already, in a box; it stands at the side of the page where reading begins even if it is read from the other.
+    pub(crate) fn boxed_text(&mut self, parent: ElementIndex, text: &str, look: SpanStyle, inner: (f32, f32)) {
+        if text.is_empty() {
+            return;
+        }
+        let mut paragraph = self.own(text, look);
+        paragraph.side = self.flow.page_start();
+        self.boxed(parent, &paragraph, inner);
+    }
+
+    pub(crate) fn boxed(&mut self, parent: ElementIndex, paragraph: &StyledText, (start, width): (f32, f32)) {
+        let element = self.flow.tree.add(parent, ElementRole::Paragraph);
+        self.flow.paragraph(element, paragraph, start, width);
+    }
+
+    /// Moves what `body` writes below the parent to the next page where it would be torn and fits on one.
+    pub(crate) fn kept_together(&mut self, parent: ElementIndex, body: impl Fn(&mut Self)) {
+        let begun = self.flow.mark(parent);
+        body(self);
+        if self.flow.is_torn(&begun) {
+            self.flow.take_back(&begun);
+            self.flow.break_page();
+            body(self);
+        }
     }
 
     /// A list whose items have labels in a column of their own.
@@ -184,86 +172,9 @@ impl Composer {
         body: impl FnOnce(&mut Self),
     ) {
         let text = self.flow.typesetter.set(label, width);
-        let begun = self.flow.begin_beside(&SetCell { owner, text, start, width });
+        let begun = self.flow.begin_beside(&SetLabel { owner, text, start, width });
         body(self);
         self.flow.end_beside(begun);
-    }
-
-    /// Fixed words beside a text.
-    pub(crate) fn fact(&mut self, list: ElementIndex, label: Label, body: impl FnOnce(&mut Self, ElementIndex)) {
-        let mut words = self.in_page();
-        words.push(self.label(label), SMALL_LABEL);
-        self.labelled(list, &words, (0.0, LABEL_WIDTH), body);
-    }
-
-    /// Fixed words beside a text; nothing where there is no text.
-    pub(crate) fn fact_text(&mut self, list: ElementIndex, label: Label, text: Option<&str>) {
-        let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return };
-        let text = self.shown(text);
-        self.fact(list, label, |composer, body| composer.body_text(body, &text, SMALL));
-    }
-
-    /// A paragraph, cleaned already, beside a label; it stands at the side of the label even if it is read from the other one.
-    pub(crate) fn body_text(&mut self, parent: ElementIndex, text: &str, style: SpanStyle) {
-        let mut paragraph = self.own(text, style);
-        paragraph.side = self.flow.page_start();
-        self.body(parent, &paragraph);
-    }
-
-    pub(crate) fn body(&mut self, parent: ElementIndex, paragraph: &StyledText) {
-        let element = self.flow.tree.add(parent, ElementRole::Paragraph);
-        let start = LABEL_WIDTH + LABEL_GAP;
-        self.flow.paragraph(element, paragraph, start, TEXT_WIDTH - start);
-    }
-
-    /// Where texts beside labels begin, and how wide they are.
-    pub(crate) fn body_box() -> (f32, f32) {
-        (LABEL_WIDTH + LABEL_GAP, TEXT_WIDTH - LABEL_WIDTH - LABEL_GAP)
-    }
-
-    /// How a word of the interface is shown.
-    pub(crate) fn term(&self, set: TermSet, word: &str) -> String {
-        self.shortened(self.words.term(set, word), MAX_CELL_LENGTH)
-    }
-
-    /// A small table of short texts; the first row names the columns, and `named_rows` says whether the first column names the rows.
-    pub(crate) fn table(&mut self, parent: ElementIndex, rows: &[Vec<String>], named_rows: bool) {
-        let columns = rows.first().map_or(0, Vec::len);
-        if columns == 0 {
-            return;
-        }
-        let table = self.flow.tree.add(parent, ElementRole::Table);
-        #[expect(clippy::cast_precision_loss, reason = "a handful of columns")]
-        let width = TEXT_WIDTH / columns as f32;
-        self.flow.gap(2.0);
-        for (index, row) in rows.iter().enumerate() {
-            let is_head = index == 0;
-            let line = self.flow.tree.add(table, ElementRole::TableRow);
-            let mut cells = Vec::with_capacity(columns);
-            let mut start = 0.0;
-            for (column, text) in row.iter().enumerate() {
-                let (role, look) = match (is_head, column) {
-                    (true, _) => (ElementRole::ColumnHeader, SMALL_LABEL),
-                    (false, 0) if named_rows => (ElementRole::RowHeader, SMALL),
-                    (false, _) => (ElementRole::TableCell, SMALL),
-                };
-                let owner = self.flow.tree.add(line, role);
-                let shown: Cow<'_, str> = if text.is_empty() { NOTHING.into() } else { text.into() };
-                let mut paragraph = self.in_page();
-                paragraph.push_isolated(&shown, look);
-                let inner = width - 2.0 * CELL_PADDING;
-                let text = self.flow.typesetter.set(&paragraph, inner);
-                cells.push(SetCell { owner, text, start: start + CELL_PADDING, width: inner });
-                start += width;
-            }
-            if is_head {
-                // The first row of figures stays with the names of its columns.
-                self.flow.reserve(TABLE_HEAD);
-            }
-            self.flow.row(&cells, if is_head { 3.0 } else { 2.5 }, is_head.then_some(AreaColor::Shade));
-            self.flow.area(0.0, TEXT_WIDTH, 0.5, AreaColor::Rule);
-        }
-        self.flow.gap(7.0);
     }
 }
 
@@ -289,9 +200,6 @@ pub(crate) fn isolate_numbers(text: &str) -> String {
     }
     isolated
 }
-
-const CELL_PADDING: f32 = 6.0;
-const TABLE_HEAD: f32 = 44.0;
 
 pub(crate) fn heading(level: u16, title: &str) -> ElementRole {
     // An empty title would be none.

@@ -154,7 +154,6 @@ fn fill(surface: &mut Surface<'_>, area: &FilledArea) {
     let Some(rectangle) = Rect::from_xywh(area.x, area.y, area.width, area.height) else { return };
     let color = match area.color {
         AreaColor::Rule => rgb::Color::new(200, 206, 214),
-        AreaColor::Shade => rgb::Color::new(241, 244, 248),
         AreaColor::Accent => rgb::Color::new(24, 66, 112),
     };
     let mut path = PathBuilder::new();

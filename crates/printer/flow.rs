@@ -43,11 +43,10 @@ pub(crate) struct PlacedLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AreaColor {
     Rule,
-    Shade,
     Accent,
 }
 
-/// A filled rectangle: a rule, or the ground of a row.
+/// A filled rectangle: a rule.
 #[derive(Debug)]
 pub(crate) struct FilledArea {
     pub(crate) x: f32,
@@ -81,6 +80,16 @@ pub(crate) struct PagePlace {
     pub(crate) y: f32,
 }
 
+/// How far the flow had come; all that follows is below one element.
+pub(crate) struct FlowMark {
+    place: PagePlace,
+    areas: usize,
+    lines: usize,
+    links: usize,
+    parent: ElementIndex,
+    elements: usize,
+}
+
 /// Where a label ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LabelPlace {
@@ -88,8 +97,8 @@ pub(crate) struct LabelPlace {
     bottom: f32,
 }
 
-/// A text set for its cell of a row.
-pub(crate) struct SetCell {
+/// A text that is set to stand beside others.
+pub(crate) struct SetLabel {
     pub(crate) owner: ElementIndex,
     pub(crate) text: Rc<SetText>,
     pub(crate) start: f32,
@@ -118,6 +127,32 @@ impl PageFlow {
     pub(crate) fn break_page(&mut self) {
         self.pages.push(PageSheet::default());
         self.y = TOP;
+    }
+
+    /// The present place, with what is on its page.
+    pub(crate) fn mark(&self, parent: ElementIndex) -> FlowMark {
+        let (areas, lines, links) =
+            self.pages.last().map_or((0, 0, 0), |page| (page.areas.len(), page.lines.len(), page.links.len()));
+        FlowMark { place: self.here(), areas, lines, links, parent, elements: self.tree.len() }
+    }
+
+    /// Whether what was written since begins on one page, ends on the next, and would fit on one.
+    pub(crate) fn is_torn(&self, mark: &FlowMark) -> bool {
+        let here = self.here();
+        let height = (BOTTOM - mark.place.y) + (here.y - TOP);
+        mark.place.y > TOP && here.page == mark.place.page + 1 && height < BOTTOM - TOP
+    }
+
+    /// Forgets what was written since.
+    pub(crate) fn take_back(&mut self, mark: &FlowMark) {
+        self.pages.truncate(mark.place.page + 1);
+        if let Some(page) = self.pages.last_mut() {
+            page.areas.truncate(mark.areas);
+            page.lines.truncate(mark.lines);
+            page.links.truncate(mark.links);
+        }
+        self.tree.take_back(mark.elements, mark.parent);
+        self.y = mark.place.y;
     }
 
     /// White space; none at the top of a page.
@@ -195,37 +230,9 @@ impl PageFlow {
         }
     }
 
-    /// Texts side by side on one baseline, which stay on one page; the height of the row is given back.
-    pub(crate) fn row(&mut self, cells: &[SetCell], padding: f32, ground: Option<AreaColor>) -> f32 {
-        let baseline = cells.iter().map(|cell| cell.text.first_baseline()).fold(0.0, f32::max);
-        let below = cells.iter().map(|cell| cell.text.height() - cell.text.first_baseline()).fold(0.0, f32::max);
-        let height = baseline + below + 2.0 * padding;
-        self.reserve(height);
-        if let Some(color) = ground {
-            self.area(0.0, TEXT_WIDTH, height, color);
-        }
-        for cell in cells {
-            let x = self.left(cell.start, cell.width);
-            let mut y = self.y + padding + baseline - cell.text.first_baseline();
-            for (index, line) in cell.text.lines.iter().enumerate() {
-                let text = Rc::clone(&cell.text);
-                self.put(PlacedLine {
-                    text,
-                    line: index,
-                    x,
-                    y: y + line.baseline,
-                    owner: LineOwner::Element(cell.owner),
-                });
-                y += line.height;
-            }
-        }
-        self.y += height;
-        height
-    }
-
     /// Puts a label down without moving on: what flows next stands beside it, until [`PageFlow::end_beside`]. Their first baselines are
     /// the same where both begin with text of one size.
-    pub(crate) fn begin_beside(&mut self, label: &SetCell) -> LabelPlace {
+    pub(crate) fn begin_beside(&mut self, label: &SetLabel) -> LabelPlace {
         let height = label.text.height();
         // Two lines of text at least stand beside a label.
         self.reserve(height.max(2.0 * SHORTEST_LINE));

@@ -6,22 +6,23 @@
 
 mod compose;
 mod draw;
-mod findings;
+mod entries;
 mod flow;
 mod fonts;
 mod front;
-mod items;
 mod plan;
 mod structure;
 mod typeset;
 
 use compose::{Composer, MAX_TITLE_LENGTH};
 use draw::{Bookmark, FileFacts};
+use exports::outline::{EntryView, chapters, has_summary};
+use exports::references::RequirementCodes;
 use exports::specification::Specification;
 use exports::words::{Label, Words};
 use flow::PageFlow;
 use fonts::EmbeddedFonts;
-use plan::{FilePlan, PlannedSection};
+use plan::{FilePlan, PlannedChapter};
 use typeset::Typesetter;
 
 /// Why there is no file.
@@ -39,23 +40,28 @@ pub fn print(specification: &Specification) -> Result<Vec<u8>, PrintFault> {
     let words = Words::of(&specification.project.language);
     let fonts = EmbeddedFonts::load().ok_or(PrintFault::Font)?;
     let flow = PageFlow::new(Typesetter::new(fonts), words.direction());
-    let mut composer = Composer { flow, words, notes: 0 };
-    let plan = FilePlan::of(specification);
-    let codes = items::requirement_codes(specification);
+    let mut composer = Composer { flow, words };
+    let chapters = chapters(specification, words);
+    let plan = FilePlan::of(specification, &chapters, words);
 
     composer.title_block(specification);
-    let pending = composer.contents(&plan);
-    composer.flow.break_page();
-    composer.summary(&plan.summary, &specification.summary);
-    composer.requirements(&plan.requirements, &specification.requirements, &codes);
-    composer.stories(&plan.stories, &specification.user_stories, &codes);
-    composer.risks(&plan.risks, &specification.risks);
-    composer.questions(&plan.questions, &specification.open_questions);
-    composer.actions(&plan.actions, &specification.action_items);
-    composer.decisions(&plan.decisions, &specification.decisions);
-    composer.number_pages(pending, specification);
+    let mut planned = plan.chapters.iter().peekable();
+    if !plan.chapters.is_empty() {
+        let pending = composer.contents(&plan);
+        composer.flow.break_page();
+        if let Some(summary) = planned.next_if(|_| has_summary(specification)) {
+            composer.summary(summary.title.anchor, specification);
+        }
+        let codes = RequirementCodes::of(specification);
+        let mut view = EntryView::new(specification, words, &codes);
+        for (chapter, planned) in chapters.iter().zip(planned) {
+            composer.entries(chapter, planned, &mut view);
+        }
+        composer.number_contents(pending);
+    }
+    composer.number_pages(specification);
 
-    let bookmarks: Vec<Bookmark> = plan.sections().into_iter().map(|section| bookmark(&composer, section)).collect();
+    let bookmarks: Vec<Bookmark> = plan.chapters.iter().map(bookmark).collect();
     let facts = FileFacts {
         id: composer.shortened(&specification.project.id, 80),
         title: title(&composer, specification),
@@ -65,13 +71,13 @@ pub fn print(specification: &Specification) -> Result<Vec<u8>, PrintFault> {
     draw::write(composer.flow, &bookmarks, &facts).map_err(|error| PrintFault::File(format!("{error:?}")))
 }
 
-fn bookmark(composer: &Composer, section: &PlannedSection<'_>) -> Bookmark {
-    let items = section.items.iter().map(|item| Bookmark {
-        title: composer.shortened(&format!("{} {}", item.code, item.title), MAX_TITLE_LENGTH),
-        anchor: item.anchor,
+fn bookmark(chapter: &PlannedChapter) -> Bookmark {
+    let groups = chapter.groups.iter().map(|group| Bookmark {
+        title: group.title.to_owned(),
+        anchor: group.anchor,
         children: Vec::new(),
     });
-    Bookmark { title: composer.label(section.label).to_owned(), anchor: section.anchor, children: items.collect() }
+    Bookmark { title: chapter.title.title.to_owned(), anchor: chapter.title.anchor, children: groups.collect() }
 }
 
 fn title(composer: &Composer, specification: &Specification) -> String {

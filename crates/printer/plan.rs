@@ -1,82 +1,41 @@
-//! What the file has, before a line of it is set: its sections and items with the anchors that contents and bookmarks lead to.
+//! What the contents and the bookmarks of the file lead to, before a line of it is set.
 
+use exports::outline::{OutlineChapter, has_summary};
 use exports::specification::Specification;
-use exports::words::Label;
+use exports::words::{Label, Words};
 
 use crate::flow::AnchorIndex;
 
-/// One item of a section.
-pub(crate) struct PlannedItem<'a> {
-    pub(crate) code: &'a str,
-    pub(crate) title: &'a str,
+/// A heading with the anchor that leads to it.
+pub(crate) struct PlannedTitle {
+    pub(crate) title: &'static str,
     pub(crate) anchor: AnchorIndex,
 }
 
-pub(crate) struct PlannedSection<'a> {
-    pub(crate) label: Label,
-    pub(crate) anchor: AnchorIndex,
-    pub(crate) items: Vec<PlannedItem<'a>>,
+pub(crate) struct PlannedChapter {
+    pub(crate) title: PlannedTitle,
+    /// Those that have titles.
+    pub(crate) groups: Vec<PlannedTitle>,
 }
 
-impl PlannedSection<'_> {
-    /// The anchor of the item at this place of the section.
-    pub(crate) fn item_anchor(&self, index: usize) -> AnchorIndex {
-        self.items.get(index).map_or(self.anchor, |item| item.anchor)
-    }
+/// The chapters of the file in their order, the summary first where there is one.
+pub(crate) struct FilePlan {
+    pub(crate) chapters: Vec<PlannedChapter>,
 }
 
-/// The sections of the file in their order.
-pub(crate) struct FilePlan<'a> {
-    pub(crate) summary: PlannedSection<'a>,
-    pub(crate) requirements: PlannedSection<'a>,
-    pub(crate) stories: PlannedSection<'a>,
-    pub(crate) risks: PlannedSection<'a>,
-    pub(crate) questions: PlannedSection<'a>,
-    pub(crate) actions: PlannedSection<'a>,
-    pub(crate) decisions: PlannedSection<'a>,
-}
-
-impl<'a> FilePlan<'a> {
-    pub(crate) fn of(specification: &'a Specification) -> Self {
-        let mut next = 0;
-        let mut section = |label, items: Vec<(&'a str, &'a str)>| {
-            let anchor = next;
-            next += 1 + items.len();
-            let items = items.into_iter().enumerate();
-            let items = items.map(|(index, (code, title))| PlannedItem { code, title, anchor: anchor + 1 + index });
-            PlannedSection { label, anchor, items: items.collect() }
-        };
-        let of = specification;
-        Self {
-            summary: section(Label::Summary, Vec::new()),
-            requirements: section(
-                Label::Requirements,
-                of.requirements.iter().map(|item| (item.code.as_str(), item.title.as_str())).collect(),
-            ),
-            stories: section(
-                Label::UserStories,
-                of.user_stories.iter().map(|item| (item.code.as_str(), item.title.as_str())).collect(),
-            ),
-            risks: section(
-                Label::Risks,
-                of.risks.iter().map(|item| (item.code.as_str(), item.title.as_str())).collect(),
-            ),
-            questions: section(
-                Label::OpenQuestions,
-                of.open_questions.iter().map(|item| (item.code.as_str(), item.question.as_str())).collect(),
-            ),
-            actions: section(
-                Label::ActionItems,
-                of.action_items.iter().map(|item| (item.code.as_str(), item.text.as_str())).collect(),
-            ),
-            decisions: section(
-                Label::Decisions,
-                of.decisions.iter().map(|item| (item.code.as_str(), item.text.as_str())).collect(),
-            ),
+impl FilePlan {
+    pub(crate) fn of(specification: &Specification, chapters: &[OutlineChapter<'_>], words: Words) -> Self {
+        let mut anchors = 0..;
+        let mut planned = |title| PlannedTitle { title, anchor: anchors.next().unwrap_or_default() };
+        let mut plan = Vec::with_capacity(chapters.len() + 1);
+        if has_summary(specification) {
+            plan.push(PlannedChapter { title: planned(words.label(Label::Summary)), groups: Vec::new() });
         }
-    }
-
-    pub(crate) fn sections(&self) -> [&PlannedSection<'a>; 7] {
-        [&self.summary, &self.requirements, &self.stories, &self.risks, &self.questions, &self.actions, &self.decisions]
+        for chapter in chapters {
+            let title = planned(words.label(chapter.label));
+            let groups = chapter.groups.iter().filter_map(|group| group.title);
+            plan.push(PlannedChapter { title, groups: groups.map(&mut planned).collect() });
+        }
+        Self { chapters: plan }
     }
 }

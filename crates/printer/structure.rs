@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use krilla::tagging::{Identifier, ListNumbering, TableHeaderScope, Tag, TagGroup, TagKind, TagTree};
+use krilla::tagging::{Identifier, ListNumbering, Tag, TagGroup, TagKind, TagTree};
 
 /// An element of the structure, by its place among them.
 pub(crate) type ElementIndex = usize;
@@ -21,15 +21,9 @@ pub(crate) enum ElementRole {
     ListItem,
     ListLabel,
     ListBody,
-    Note,
     Contents,
     ContentsItem,
     Link,
-    Table,
-    TableRow,
-    ColumnHeader,
-    RowHeader,
-    TableCell,
 }
 
 impl ElementRole {
@@ -43,15 +37,9 @@ impl ElementRole {
             Self::ListItem => Tag::LI.into(),
             Self::ListLabel => Tag::Lbl.into(),
             Self::ListBody => Tag::LBody.into(),
-            Self::Note => Tag::Note.into(),
             Self::Contents => Tag::TOC.into(),
             Self::ContentsItem => Tag::TOCI.into(),
             Self::Link => Tag::Link.into(),
-            Self::Table => Tag::Table.into(),
-            Self::TableRow => Tag::TR.into(),
-            Self::ColumnHeader => Tag::TH(TableHeaderScope::Column).into(),
-            Self::RowHeader => Tag::TH(TableHeaderScope::Row).into(),
-            Self::TableCell => Tag::TD.into(),
         }
     }
 }
@@ -82,6 +70,18 @@ impl StructureTree {
             parent.children.push(index);
         }
         index
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Removes all elements after so many, all of which are below the parent.
+    pub(crate) fn take_back(&mut self, kept: usize, parent: ElementIndex) {
+        self.elements.truncate(kept);
+        if let Some(parent) = self.elements.get_mut(parent) {
+            parent.children.retain(|child| *child < kept);
+        }
     }
 
     pub(crate) fn mark(&mut self, element: ElementIndex, identifier: Identifier) {

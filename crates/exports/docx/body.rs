@@ -1,17 +1,18 @@
-//! The body of the document: title, contents, summary and the sections of entries.
+//! The body of the document: cover and contents, the summary, and the chapters of entries.
 
 use std::io::{self, Write};
 
 use super::markup::{WORD_NAMESPACE, WordMarkup};
-use crate::markdown::has_summary;
-use crate::outline::{OutlineEntry, OutlineFact, head, sections, summary_lists};
+use crate::outline::{
+    EntryView, OutlineChapter, OutlineCriterion, OutlineEntry, OutlineFact, OutlineSource, chapters, cover,
+    has_summary, summary_lists,
+};
 use crate::references::RequirementCodes;
-use crate::specification::{CriterionEntry, Specification};
-use crate::text::clean_line;
+use crate::specification::Specification;
+use crate::text::{clean, clean_line};
 use crate::words::Label;
 
-const FACT_WIDTHS: [&str; 2] = ["2268", "6804"];
-const CRITERION_WIDTHS: [&str; 2] = ["1418", "7654"];
+const CRITERION_WIDTHS: [&str; 2] = ["1134", "6804"];
 
 /// A field that a word processor can bring up to date, with page numbers, from the headings of the first two levels.
 const CONTENTS_FIELD: &str = r#" TOC \o "1-2" \h \z \u "#;
@@ -27,16 +28,15 @@ pub(super) fn document<W: Write>(
     ];
     markup.start("w:document", &namespaces)?;
     markup.start("w:body", &[])?;
+    let words = markup.words();
+    let chapters = chapters(specification, words);
     title(markup, specification)?;
-    contents(markup, specification, codes)?;
-    let mut writer = BodyWriter { markup, headings: HeadingCounter::default(), footnotes: 0 };
+    contents(markup, specification, &chapters)?;
+    let mut writer = BodyWriter { markup, headings: HeadingCounter::default() };
     writer.summary(specification)?;
-    let words = writer.markup.words();
-    for section in sections(specification, words, codes) {
-        writer.section_heading(section.label)?;
-        for entry in section.entries {
-            writer.entry(&entry)?;
-        }
+    let mut view = EntryView::new(specification, words, codes);
+    for chapter in &chapters {
+        writer.chapter(chapter, &mut view)?;
     }
     // A table must not be the last of a body.
     markup.empty("w:p", &[])?;
@@ -49,29 +49,21 @@ fn title<W: Write>(markup: &mut WordMarkup<'_, W>, specification: &Specification
     let project = &specification.project;
     markup.text_paragraph("Title", &clean_line(&project.name))?;
     markup.label_paragraph("Subtitle", Label::Specification)?;
-    if head(specification).next().is_some() {
-        markup.table(FACT_WIDTHS, false, |markup| {
-            for (label, value) in head(specification) {
-                fact(markup, label, |markup| markup.text_paragraph("CellText", value))?;
-            }
-            Ok(())
-        })?;
-        // Keeps the description off the table.
-        markup.empty("w:p", &[])?;
+    for (label, value) in cover(specification, markup.words()) {
+        labelled(markup, "Normal", label, |markup| markup.inline(&value))?;
     }
     prose(markup, &project.description)
 }
 
-/// What the field of the contents would collect, without the page numbers, which only a layout knows.
+/// What the field of the contents would collect, without the page numbers, which only a layout knows. The rest begins on a new page.
 fn contents<W: Write>(
     markup: &mut WordMarkup<'_, W>,
     specification: &Specification,
-    codes: &RequirementCodes<'_>,
+    chapters: &[OutlineChapter<'_>],
 ) -> io::Result<()> {
-    let (words, page) = (markup.words(), markup.page());
-    let lists = if has_summary(specification) { Some(summary_lists(specification)) } else { None };
-    let mut sections = sections(specification, words, codes).into_iter().peekable();
-    if lists.is_none() && sections.peek().is_none() {
+    let page = markup.page();
+    let has_summary = has_summary(specification);
+    if !has_summary && chapters.is_empty() {
         return Ok(());
     }
     markup.start("w:sdt", &[])?;
@@ -89,22 +81,26 @@ fn contents<W: Write>(
             .run(None, false, |markup| markup.element("w:instrText", &[("xml:space", "preserve")], CONTENTS_FIELD))?;
         field_mark(markup, "separate")
     })?;
+    let words = markup.words();
     let mut headings = HeadingCounter::default();
-    if let Some(lists) = lists {
-        contents_line(markup, "TOC1", &headings.next_section(), |markup| markup.label(Label::Summary))?;
-        for (label, _) in lists {
-            contents_line(markup, "TOC2", &headings.next_entry(), |markup| markup.label(label))?;
+    if has_summary {
+        contents_line(markup, "TOC1", &headings.next_chapter(), words.label(Label::Summary))?;
+        for (label, _) in summary_lists(specification) {
+            contents_line(markup, "TOC2", &headings.next_group(), words.label(label))?;
         }
     }
-    for section in sections {
-        contents_line(markup, "TOC1", &headings.next_section(), |markup| markup.label(section.label))?;
-        for entry in section.entries {
-            contents_line(markup, "TOC2", &headings.next_entry(), |markup| entry_title(markup, &entry))?;
+    for chapter in chapters {
+        contents_line(markup, "TOC1", &headings.next_chapter(), words.label(chapter.label))?;
+        for title in chapter.groups.iter().filter_map(|group| group.title) {
+            contents_line(markup, "TOC2", &headings.next_group(), title)?;
         }
     }
     markup.paragraph("TOC1", page, |markup| field_mark(markup, "end"))?;
     markup.end("w:sdtContent")?;
-    markup.end("w:sdt")
+    markup.end("w:sdt")?;
+    markup.paragraph("Normal", page, |markup| {
+        markup.run(None, false, |markup| markup.empty("w:br", &[("w:type", "page")]))
+    })
 }
 
 fn field_mark<W: Write>(markup: &mut WordMarkup<'_, W>, kind: &'static str) -> io::Result<()> {
@@ -115,20 +111,16 @@ fn contents_line<W: Write>(
     markup: &mut WordMarkup<'_, W>,
     style: &'static str,
     heading: &NumberedHeading,
-    shown: impl FnOnce(&mut WordMarkup<'_, W>) -> io::Result<()>,
+    title: &str,
 ) -> io::Result<()> {
     let page = markup.page();
     markup.paragraph(style, page, |markup| {
         markup.start("w:hyperlink", &[("w:anchor", &heading.bookmark()), ("w:history", "1")])?;
         markup.line(&heading.shown, None, page)?;
         markup.run(None, false, |markup| markup.empty("w:tab", &[]))?;
-        shown(markup)?;
+        markup.inline(title)?;
         markup.end("w:hyperlink")
     })
-}
-
-fn entry_title<W: Write>(markup: &mut WordMarkup<'_, W>, entry: &OutlineEntry<'_>) -> io::Result<()> {
-    markup.inline(&format!("{} {}", entry.code, entry.title))
 }
 
 fn prose<W: Write>(markup: &mut WordMarkup<'_, W>, text: &str) -> io::Result<()> {
@@ -137,7 +129,7 @@ fn prose<W: Write>(markup: &mut WordMarkup<'_, W>, text: &str) -> io::Result<()>
 
 fn page_layout<W: Write>(markup: &mut WordMarkup<'_, W>) -> io::Result<()> {
     markup.start("w:sectPr", &[])?;
-    markup.empty("w:footerReference", &[("w:type", "default"), ("r:id", "rId5")])?;
+    markup.empty("w:footerReference", &[("w:type", "default"), ("r:id", "rId4")])?;
     markup.empty("w:pgSz", &[("w:w", "11906"), ("w:h", "16838")])?;
     let margins = [
         ("w:top", "1417"),
@@ -155,29 +147,24 @@ fn page_layout<W: Write>(markup: &mut WordMarkup<'_, W>) -> io::Result<()> {
     markup.end("w:sectPr")
 }
 
-/// The row of a table of facts; the value has at least one paragraph.
-fn fact<W: Write>(
+/// `Priority: High`, in the direction of the page.
+fn labelled<W: Write>(
     markup: &mut WordMarkup<'_, W>,
+    style: &'static str,
     label: Label,
     value: impl FnOnce(&mut WordMarkup<'_, W>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let [label_width, value_width] = FACT_WIDTHS;
-    markup.start("w:tr", &[])?;
-    markup.cell(label_width, |markup| markup.label_paragraph("CellLabel", label))?;
-    markup.cell(value_width, value)?;
-    markup.end("w:tr")
+    let page = markup.page();
+    markup.paragraph(style, page, |markup| {
+        label_run(markup, label)?;
+        value(markup)
+    })
 }
 
-fn fact_value<W: Write>(markup: &mut WordMarkup<'_, W>, value: &OutlineFact<'_>) -> io::Result<()> {
-    match value {
-        OutlineFact::Text(text) => markup.text_paragraph("CellText", text),
-        OutlineFact::Lines(lines) => lines.iter().try_for_each(|line| markup.text_paragraph("CellText", line)),
-        OutlineFact::Codes(codes) => {
-            let codes = codes.iter().map(|(code, _)| clean_line(code)).collect::<Vec<_>>().join(", ");
-            let page = markup.page();
-            markup.paragraph("CellText", page, |markup| markup.inline(&codes))
-        }
-    }
+fn label_run<W: Write>(markup: &mut WordMarkup<'_, W>, label: Label) -> io::Result<()> {
+    let (words, page) = (markup.words(), markup.page());
+    markup.line(words.label(label), Some("InlineLabel"), page)?;
+    markup.line(": ", Some("InlineLabel"), page)
 }
 
 /// The number of a heading as the numbering of the word processor counts it, and the name that the contents lead to.
@@ -195,40 +182,40 @@ impl NumberedHeading {
 /// Counts the headings in the order of the document: the contents and the body must agree.
 #[derive(Default)]
 struct HeadingCounter {
-    section: usize,
-    entry: usize,
+    chapter: usize,
+    group: usize,
     position: usize,
 }
 
 impl HeadingCounter {
-    fn next_section(&mut self) -> NumberedHeading {
-        (self.section, self.entry, self.position) = (self.section + 1, 0, self.position + 1);
-        NumberedHeading { shown: self.section.to_string(), position: self.position }
+    fn next_chapter(&mut self) -> NumberedHeading {
+        (self.chapter, self.group, self.position) = (self.chapter + 1, 0, self.position + 1);
+        NumberedHeading { shown: self.chapter.to_string(), position: self.position }
     }
 
-    fn next_entry(&mut self) -> NumberedHeading {
-        (self.entry, self.position) = (self.entry + 1, self.position + 1);
-        NumberedHeading { shown: format!("{}.{}", self.section, self.entry), position: self.position }
+    fn next_group(&mut self) -> NumberedHeading {
+        (self.group, self.position) = (self.group + 1, self.position + 1);
+        NumberedHeading { shown: format!("{}.{}", self.chapter, self.group), position: self.position }
     }
 }
 
 struct BodyWriter<'m, 'a, W: Write> {
     markup: &'m mut WordMarkup<'a, W>,
     headings: HeadingCounter,
-    /// How many footnotes were referred to.
-    footnotes: usize,
 }
 
-impl<'a, W: Write> BodyWriter<'_, 'a, W> {
+impl<W: Write> BodyWriter<'_, '_, W> {
     fn summary(&mut self, specification: &Specification) -> io::Result<()> {
         if !has_summary(specification) {
             return Ok(());
         }
-        self.section_heading(Label::Summary)?;
+        let words = self.markup.words();
+        let heading = self.headings.next_chapter();
+        self.heading("Heading1", &heading, words.label(Label::Summary))?;
         prose(self.markup, &specification.summary.text)?;
         for (label, texts) in summary_lists(specification) {
-            let heading = self.headings.next_entry();
-            self.heading("Heading2", &heading, |markup| markup.label(label), 0)?;
+            let heading = self.headings.next_group();
+            self.heading("Heading2", &heading, words.label(label))?;
             for text in texts {
                 self.markup.text_paragraph("ListBullet", text)?;
             }
@@ -236,98 +223,132 @@ impl<'a, W: Write> BodyWriter<'_, 'a, W> {
         Ok(())
     }
 
-    fn section_heading(&mut self, label: Label) -> io::Result<()> {
-        let heading = self.headings.next_section();
-        self.heading("Heading1", &heading, |markup| markup.label(label), 0)
+    fn chapter<'s>(&mut self, chapter: &OutlineChapter<'s>, view: &mut EntryView<'s>) -> io::Result<()> {
+        let heading = self.headings.next_chapter();
+        self.heading("Heading1", &heading, self.markup.words().label(chapter.label))?;
+        for group in &chapter.groups {
+            if let Some(title) = group.title {
+                let heading = self.headings.next_group();
+                self.heading("Heading2", &heading, title)?;
+            }
+            for section in &group.sections {
+                if let Some(title) = section.title {
+                    self.markup.text_paragraph("Heading3", &clean_line(title))?;
+                }
+                section.items.iter().try_for_each(|item| entry(self.markup, &view.entry(*item)))?;
+            }
+        }
+        Ok(())
     }
 
-    fn heading(
-        &mut self,
-        style: &'static str,
-        heading: &NumberedHeading,
-        shown: impl FnOnce(&mut WordMarkup<'a, W>) -> io::Result<()>,
-        sources: usize,
-    ) -> io::Result<()> {
-        let Self { markup, footnotes, .. } = self;
-        let (page, id) = (markup.page(), heading.position.to_string());
-        markup.paragraph(style, page, |markup| {
+    fn heading(&mut self, style: &'static str, heading: &NumberedHeading, title: &str) -> io::Result<()> {
+        let (page, id) = (self.markup.page(), heading.position.to_string());
+        self.markup.paragraph(style, page, |markup| {
             markup.empty("w:bookmarkStart", &[("w:id", &id), ("w:name", &heading.bookmark())])?;
-            shown(markup)?;
-            markup.empty("w:bookmarkEnd", &[("w:id", &id)])?;
-            footnote_references(markup, footnotes, sources)
+            markup.inline(title)?;
+            markup.empty("w:bookmarkEnd", &[("w:id", &id)])
         })
     }
-
-    fn entry(&mut self, entry: &OutlineEntry<'_>) -> io::Result<()> {
-        let heading = self.headings.next_entry();
-        // Footnotes follow the text, or the title where there is no other text.
-        let after_title = if entry.text.is_some() { 0 } else { entry.sources.len() };
-        self.heading("Heading2", &heading, |markup| entry_title(markup, entry), after_title)?;
-        let Self { markup, footnotes, .. } = self;
-        if let Some(text) = entry.text {
-            markup.text_paragraph_and("Normal", text, |markup| {
-                footnote_references(markup, footnotes, entry.sources.len())
-            })?;
-        }
-        if !entry.facts.is_empty() {
-            markup.table(FACT_WIDTHS, false, |markup| {
-                entry
-                    .facts
-                    .iter()
-                    .try_for_each(|(label, value)| fact(markup, *label, |markup| fact_value(markup, value)))
-            })?;
-        }
-        criteria(markup, entry.criteria)
-    }
 }
 
-fn footnote_references<W: Write>(
-    markup: &mut WordMarkup<'_, W>,
-    footnotes: &mut usize,
-    sources: usize,
-) -> io::Result<()> {
-    for index in 0..sources {
-        // A space, since a comma in a heading would show in contents that are brought up to date.
-        if index > 0 {
-            markup.run(Some("FootnoteReference"), false, |markup| {
-                markup.element("w:t", &[("xml:space", "preserve")], " ")
+/// The code and beside it the title or the text; below it the rest. What belongs together stays on one page.
+fn entry<W: Write>(markup: &mut WordMarkup<'_, W>, entry: &OutlineEntry<'_>) -> io::Result<()> {
+    let is_followed = !entry.is_bare();
+    let first = if is_followed || entry.title.is_some() && entry.text.is_some() { "EntryKept" } else { "Entry" };
+    let code = clean_line(entry.code);
+    match (entry.title, entry.text) {
+        (Some(title), _) => {
+            let page = markup.page();
+            markup.paragraph(first, page, |markup| {
+                markup.line(&code, Some("EntryCode"), page)?;
+                markup.run(None, false, |markup| markup.empty("w:tab", &[]))?;
+                markup.line(&clean_line(title), Some("InlineLabel"), page)
             })?;
+            if let Some(text) = entry.text {
+                markup.text_paragraph(if is_followed { "EntryTextKept" } else { "EntryText" }, text)?;
+            }
         }
-        *footnotes += 1;
-        let id = footnotes.to_string();
-        markup.run(Some("FootnoteReference"), false, |markup| markup.empty("w:footnoteReference", &[("w:id", &id)]))?;
+        (None, text) => {
+            let code = |markup: &mut WordMarkup<'_, W>, direction| {
+                markup.line(&code, Some("EntryCode"), direction)?;
+                markup.run(None, false, |markup| markup.empty("w:tab", &[]))
+            };
+            markup.text_paragraph_after(first, code, text.unwrap_or_default())?;
+        }
     }
-    Ok(())
+    facts(markup, entry)?;
+    for (label, remark) in &entry.remarks {
+        remark.lines().try_for_each(|line| labelled(markup, "EntryNote", *label, |markup| markup.inline(line)))?;
+    }
+    criteria(markup, &entry.criteria)?;
+    sources(markup, &entry.sources)
 }
 
-fn criteria<W: Write>(markup: &mut WordMarkup<'_, W>, criteria: &[CriterionEntry]) -> io::Result<()> {
+/// In one line.
+fn facts<W: Write>(markup: &mut WordMarkup<'_, W>, entry: &OutlineEntry<'_>) -> io::Result<()> {
+    if entry.facts.is_empty() {
+        return Ok(());
+    }
+    let is_last = entry.remarks.is_empty() && entry.criteria.is_empty() && entry.sources.is_empty();
+    let (words, page) = (markup.words(), markup.page());
+    markup.paragraph(if is_last { "EntryNote" } else { "EntryNoteKept" }, page, |markup| {
+        for ((label, fact), index) in entry.facts.iter().zip(0..) {
+            if index > 0 {
+                markup.line(" · ", None, page)?;
+            }
+            label_run(markup, *label)?;
+            match fact {
+                OutlineFact::Text(text) => markup.inline(text)?,
+                OutlineFact::Codes(codes) => {
+                    let codes: Vec<&str> = codes.iter().map(|(code, _)| *code).collect();
+                    markup.inline(&codes.join(words.comma()))?;
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn sources<W: Write>(markup: &mut WordMarkup<'_, W>, sources: &[OutlineSource<'_>]) -> io::Result<()> {
+    if sources.is_empty() {
+        return Ok(());
+    }
+    let words = markup.words();
+    let (open, close) = words.quotation_marks();
+    let notes = sources.iter().map(|source| {
+        let place = source.place.join(words.comma());
+        source.quote.map_or_else(|| place.clone(), |quote| format!("{place}: {open}{}{close}", clean_line(quote)))
+    });
+    let notes = notes.collect::<Vec<_>>().join("; ");
+    labelled(markup, "EntryNote", Label::Sources, |markup| markup.inline(&notes))
+}
+
+fn criteria<W: Write>(markup: &mut WordMarkup<'_, W>, criteria: &[OutlineCriterion<'_>]) -> io::Result<()> {
     if criteria.is_empty() {
         return Ok(());
     }
     let [code_width, text_width] = CRITERION_WIDTHS;
     markup.label_paragraph("EntryLabel", Label::AcceptanceCriteria)?;
-    markup.table(CRITERION_WIDTHS, true, |markup| {
+    markup.table(CRITERION_WIDTHS, |markup| {
         markup.header_row(&[(code_width, Label::Code), (text_width, Label::Criterion)])?;
         criteria.iter().try_for_each(|criterion| {
-            markup.start("w:tr", &[])?;
-            markup.cell(code_width, |markup| markup.text_paragraph("CellText", &criterion.code))?;
-            markup.cell(text_width, |markup| criterion_text(markup, criterion))?;
-            markup.end("w:tr")
+            markup.row(|markup| {
+                markup.cell(code_width, |markup| markup.text_paragraph("CellText", criterion.code))?;
+                markup.cell(text_width, |markup| criterion_text(markup, criterion))
+            })
         })
     })
 }
 
-fn criterion_text<W: Write>(markup: &mut WordMarkup<'_, W>, criterion: &CriterionEntry) -> io::Result<()> {
-    markup.text_paragraph("CellText", &criterion.text)?;
+fn criterion_text<W: Write>(markup: &mut WordMarkup<'_, W>, criterion: &OutlineCriterion<'_>) -> io::Result<()> {
+    markup.text_paragraph("CellText", criterion.text)?;
     let page = markup.page();
-    let steps = [(Label::Given, &criterion.given), (Label::When, &criterion.when), (Label::Then, &criterion.then)];
-    for (label, step) in steps {
-        let Some(step) = step.as_deref().filter(|step| !step.trim().is_empty()) else { continue };
+    for (label, step) in &criterion.steps {
         markup.paragraph("CellText", page, |markup| {
             let words = markup.words();
-            markup.line(words.label(label), Some("InlineLabel"), page)?;
+            markup.line(words.label(*label), Some("InlineLabel"), page)?;
             markup.line(" ", None, page)?;
-            markup.text(step, page)
+            markup.text(&clean(step), page)
         })?;
     }
     Ok(())

@@ -28,8 +28,9 @@ pub(super) struct WordMarkup<'a, W: Write> {
     setting: PageSetting<'a>,
 }
 
-/// The width of the text on the page, in twentieths of a point.
-const TEXT_WIDTH: &str = "9072";
+/// The width of a table below a text of an entry, and where it begins; in twentieths of a point.
+const TABLE_WIDTH: &str = "7938";
+const TABLE_START: &str = "1134";
 
 impl<'a, W: Write> WordMarkup<'a, W> {
     pub(super) fn new(out: W, setting: PageSetting<'a>) -> io::Result<Self> {
@@ -93,21 +94,21 @@ impl<'a, W: Write> WordMarkup<'a, W> {
 
     /// The text of a stranger as a paragraph of its own, in its own direction.
     pub(super) fn text_paragraph(&mut self, style: &'static str, text: &str) -> io::Result<()> {
-        self.text_paragraph_and(style, text, |_| Ok(()))
+        self.text_paragraph_after(style, |_, _| Ok(()), text)
     }
 
-    /// The same with something after the text.
-    pub(super) fn text_paragraph_and(
+    /// The same with something before the text, in the direction of the text too.
+    pub(super) fn text_paragraph_after(
         &mut self,
         style: &'static str,
+        before: impl FnOnce(&mut Self, Direction) -> io::Result<()>,
         text: &str,
-        after: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<()> {
         let text = clean(text);
         let direction = direction_of(&text).unwrap_or(self.page());
         self.paragraph(style, direction, |markup| {
-            markup.text(&text, direction)?;
-            after(markup)
+            before(markup, direction)?;
+            markup.text(&text, direction)
         })
     }
 
@@ -195,10 +196,10 @@ impl<'a, W: Write> WordMarkup<'a, W> {
         self.end("w:r")
     }
 
+    /// A table whose first row names the columns.
     pub(super) fn table<const COLUMNS: usize>(
         &mut self,
         widths: [&'static str; COLUMNS],
-        has_header: bool,
         rows: impl FnOnce(&mut Self) -> io::Result<()>,
     ) -> io::Result<()> {
         self.start("w:tbl", &[])?;
@@ -207,10 +208,10 @@ impl<'a, W: Write> WordMarkup<'a, W> {
         if self.page().is_rtl() {
             self.empty("w:bidiVisual", &[])?;
         }
-        self.empty("w:tblW", &[("w:w", TEXT_WIDTH), ("w:type", "dxa")])?;
+        self.empty("w:tblW", &[("w:w", TABLE_WIDTH), ("w:type", "dxa")])?;
+        self.empty("w:tblInd", &[("w:w", TABLE_START), ("w:type", "dxa")])?;
         self.empty("w:tblLayout", &[("w:type", "fixed")])?;
-        let first_row = if has_header { "1" } else { "0" };
-        self.empty("w:tblLook", &[("w:val", if has_header { "0020" } else { "0000" }), ("w:firstRow", first_row)])?;
+        self.empty("w:tblLook", &[("w:val", "0020"), ("w:firstRow", "1")])?;
         self.end("w:tblPr")?;
         self.start("w:tblGrid", &[])?;
         for width in widths {
@@ -231,6 +232,16 @@ impl<'a, W: Write> WordMarkup<'a, W> {
         for (width, label) in columns {
             self.cell(width, |markup| markup.label_paragraph("CellLabel", *label))?;
         }
+        self.end("w:tr")
+    }
+
+    /// A row that no page break divides.
+    pub(super) fn row(&mut self, cells: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
+        self.start("w:tr", &[])?;
+        self.start("w:trPr", &[])?;
+        self.empty("w:cantSplit", &[])?;
+        self.end("w:trPr")?;
+        cells(self)?;
         self.end("w:tr")
     }
 

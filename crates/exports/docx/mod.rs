@@ -1,10 +1,9 @@
-//! A document of a word processor: numbered headings, contents, tables of facts, and the sources as footnotes.
+//! A document of a word processor: numbered headings, contents, what is known of each item below its text in small letters.
 //!
 //! What is the same in every document (styles, numbering, relations) is a template of the program; the rest is written as it comes, so
 //! that the size of a specification is bounded by its bytes and not by a tree of them.
 
 mod body;
-mod footnotes;
 mod markup;
 
 use std::io::{self, BufWriter, Cursor, Write};
@@ -42,11 +41,6 @@ fn package(specification: &Specification) -> io::Result<Vec<u8>> {
     archive.part("word/document.xml", |out| {
         let mut markup = WordMarkup::new(out, setting)?;
         body::document(&mut markup, specification, &codes)?;
-        markup.flush()
-    })?;
-    archive.part("word/footnotes.xml", |out| {
-        let mut markup = WordMarkup::new(out, setting)?;
-        footnotes::footnotes(&mut markup, specification, &codes)?;
         markup.flush()
     })?;
     archive.part("word/styles.xml", |out| out.write_all(languages.styles().as_bytes()))?;

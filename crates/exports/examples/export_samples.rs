@@ -1,5 +1,6 @@
-//! Writes a file of each format for an English, a German and an Arabic specification with hostile texts, and for an empty one, so that
-//! other programs can be asked to open them: `cargo run -p exports --example export_samples -- FOLDER [FORMAT …]`
+//! Writes a file of each format for an English, a German and an Arabic specification with hostile texts, for a short brief in each of the
+//! languages, and for an empty one, so that other programs can be asked to open them:
+//! `cargo run -p exports --example export_samples -- FOLDER [FORMAT …]`
 //!
 //! A format is named by the ending of its files (`xlsx`); all are written where none is named.
 
@@ -21,6 +22,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("en", samples::hostile("EN")),
         ("de", samples::hostile("DE")),
         ("ar", samples::hostile("AR")),
+        ("brief-en", samples::brief("EN")),
+        ("brief-de", samples::brief("DE")),
+        ("brief-ar", samples::brief("AR")),
         ("empty", samples::empty()),
     ];
     let is_named = |format: &ExportFormat| named.is_empty() || named.iter().any(|name| name == format.extension());

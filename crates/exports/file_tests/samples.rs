@@ -2,7 +2,7 @@
 
 use super::specification::{
     ActionItemEntry, CriterionEntry, DecisionEntry, OpenQuestionEntry, ProjectHead, QualityNote, RequirementEntry,
-    RiskEntry, SourceEntry, Specification, SpecificationSummary, UserStoryEntry,
+    RiskEntry, SelectionHead, SourceEntry, Specification, SpecificationSummary, UserStoryEntry,
 };
 
 /// Texts that must stay texts.
@@ -65,6 +65,8 @@ pub(crate) fn hostile(language: &str) -> Specification {
             language: language.to_owned(),
         },
         as_of: "2026-11-24T17:30:00Z".to_owned(),
+        exported_by: "Ada <Lovelace>".to_owned(),
+        selection: SelectionHead { items: "NOT_REJECTED".to_owned(), is_filtered: true },
         run_id: Some(id(8, 1)),
         summary: SpecificationSummary {
             text: statement.clone(),
@@ -79,6 +81,136 @@ pub(crate) fn hostile(language: &str) -> Specification {
         open_questions: HOSTILE.iter().zip(1..).map(|(text, number)| open_question(number, text)).collect(),
         action_items: HOSTILE.iter().zip(1..).map(|(text, number)| action_item(number, text)).collect(),
         decisions: HOSTILE.iter().zip(1..).map(|(text, number)| decision(number, text)).collect(),
+    }
+}
+
+/// What an analysis makes of a short brief, a part of it revised by people.
+pub(crate) fn brief(language: &str) -> Specification {
+    let say = |english: &str, german: &str, arabic: &str| match language {
+        "DE" => german.to_owned(),
+        "AR" => arabic.to_owned(),
+        _ => english.to_owned(),
+    };
+    let statements = [
+        say(
+            "The system shall let a patient cancel an appointment until 24 hours before it begins without calling the clinic.",
+            "Das System muss Patienten erlauben, einen Termin bis 24 Stunden vor Beginn ohne Anruf in der Klinik abzusagen.",
+            "يجب أن يسمح النظام للمريض بإلغاء الموعد حتى 24 ساعة قبل بدايته دون الاتصال بالعيادة.",
+        ),
+        say(
+            "The system shall offer a freed appointment to the first patient of the waiting list by mail.",
+            "Das System muss einen frei gewordenen Termin dem ersten Patienten der Warteliste per E-Mail anbieten.",
+            "يجب أن يعرض النظام الموعد الشاغر على أول مريض في قائمة الانتظار بالبريد.",
+        ),
+        say(
+            "The system shall show the free appointments of a week within two seconds.",
+            "Das System muss die freien Termine einer Woche binnen zwei Sekunden zeigen.",
+            "يجب أن يعرض النظام المواعيد الشاغرة لأسبوع خلال ثانيتين.",
+        ),
+        say(
+            "The data of patients must not leave the servers of the clinic.",
+            "Die Daten der Patienten dürfen die Server der Klinik nicht verlassen.",
+            "يجب ألا تغادر بيانات المرضى خوادم العيادة.",
+        ),
+    ];
+    let sections = [
+        say("Appointments › Cancelling", "Termine › Absage", "المواعيد › الإلغاء"),
+        say("Appointments › Waiting list", "Termine › Warteliste", "المواعيد › قائمة الانتظار"),
+    ];
+    let kinds = [
+        ("FUNCTIONAL", None, &sections[0]),
+        ("FUNCTIONAL", None, &sections[1]),
+        ("NON_FUNCTIONAL", Some("PERFORMANCE_EFFICIENCY"), &sections[0]),
+        ("CONSTRAINT", None, &sections[1]),
+    ];
+    let requirements =
+        (1..=16).zip(statements.iter().zip(kinds).cycle()).map(|(number, (statement, (kind, category, section)))| {
+            let statement = if number > 4 { format!("({number}) {statement}") } else { statement.clone() };
+            // As the engine makes them, but for one that a person has named.
+            let cut: String = statement.chars().take(60).collect();
+            let title = if number == 2 {
+                say("Waiting list", "Warteliste", "قائمة الانتظار")
+            } else {
+                format!("{cut}…")
+            };
+            let mut entry = requirement(number, &title, &statement);
+            entry.quality_issues.iter_mut().for_each(|note| note.message = "Week can be read in two ways.".to_owned());
+            (entry.kind, entry.category) = (kind.to_owned(), category.map(str::to_owned));
+            entry.priority = if number % 3 == 0 { "UNKNOWN" } else { "HIGH" }.to_owned();
+            entry.workflow_status = if number % 5 == 0 { "NEEDS_REVIEW" } else { "APPROVED" }.to_owned();
+            for source in &mut entry.sources {
+                source.name =
+                    if source.kind == "DOCUMENT" { "Clinic brief.docx".to_owned() } else { "Kick-off".to_owned() };
+                source.section = source.section.take().map(|_| section.clone());
+                source.speaker = source.speaker.take().map(|_| "Dana Reyes".to_owned());
+            }
+            if let [_, spoken] = entry.sources.as_mut_slice() {
+                spoken.quote = say(
+                    "Yes, nobody should have to call us for that.",
+                    "Ja, dafür soll niemand anrufen müssen.",
+                    "نعم، لا ينبغي أن يتصل أحد بنا لذلك.",
+                );
+            }
+            entry
+        });
+    let requirements: Vec<RequirementEntry> = requirements.collect();
+    let role = say("patient", "Patientin", "مريض");
+    let goal = say("cancel an appointment online", "einen Termin online absagen", "إلغاء موعد عبر الإنترنت");
+    let mut story = user_story(1, &goal, &role, 1);
+    story.description = say(
+        "As a patient, I want to cancel an appointment online so that I need not call the clinic.",
+        "Als Patientin möchte ich einen Termin online absagen, damit ich nicht anrufen muss.",
+        "بصفتي مريضًا، أريد إلغاء موعد عبر الإنترنت حتى لا أضطر إلى الاتصال.",
+    );
+    story.sources.iter_mut().for_each(|source| source.quote.clone_from(&statements[0]));
+    let empty = empty();
+    let mut risk = risk(1, &say("Nobody reads the mails.", "Niemand liest die E-Mails.", "لا أحد يقرأ الرسائل."));
+    risk.mitigation =
+        Some(say("Try it with ten patients first.", "Zuerst mit zehn Patienten erproben.", "تجربته أولًا مع عشرة مرضى."));
+    let mut action = action_item(
+        1,
+        &say("Ask the data protection officer.", "Die Datenschutzbeauftragte fragen.", "سؤال مسؤول حماية البيانات."),
+    );
+    action.assignee = Some("Dana Reyes".to_owned());
+    Specification {
+        project: ProjectHead {
+            name: say("Clinic portal", "Klinikportal", "بوابة العيادة"),
+            description: say(
+                "Booking and cancelling for patients.",
+                "Buchen und Absagen für Patienten.",
+                "الحجز والإلغاء للمرضى.",
+            ),
+            language: language.to_owned(),
+            ..empty.project
+        },
+        as_of: "2026-11-24T17:30:00Z".to_owned(),
+        exported_by: "Ada Lovelace".to_owned(),
+        selection: SelectionHead { items: "NOT_REJECTED".to_owned(), is_filtered: false },
+        summary: SpecificationSummary {
+            text: say(
+                "A portal in which patients book and cancel.",
+                "Ein Portal, in dem Patienten buchen und absagen.",
+                "بوابة يحجز فيها المرضى ويلغون.",
+            ),
+            ..Default::default()
+        },
+        requirements,
+        user_stories: vec![story],
+        risks: vec![risk],
+        open_questions: vec![OpenQuestionEntry {
+            raised_by: None,
+            why: String::new(),
+            ..open_question(
+                1,
+                &say(
+                    "Who may see the waiting list?",
+                    "Wer darf die Warteliste sehen?",
+                    "من يحق له رؤية قائمة الانتظار؟",
+                ),
+            )
+        }],
+        action_items: vec![action],
+        ..empty
     }
 }
 

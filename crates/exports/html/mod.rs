@@ -3,23 +3,24 @@
 //! It is written by [`Markup`], which takes markup only from the program's own text: whatever else goes into the file is escaped.
 
 use crate::fault::ExportFault;
-use crate::markdown::has_summary;
-use crate::outline::{OutlineEntry, OutlineFact, OutlineSection, head, sections, source_line, summary_lists};
+use crate::outline::{
+    EntryView, OutlineChapter, OutlineCriterion, OutlineEntry, OutlineFact, OutlineSource, chapters, cover,
+    has_summary, summary_lists,
+};
 use crate::references::RequirementCodes;
-use crate::specification::{CriterionEntry, Specification};
+use crate::specification::Specification;
 use crate::text::{clean, clean_line, direction_of};
 use crate::words::{Label, Words};
 
 const STYLE: &str = include_str!("style.css");
 /// Nothing is loaded and nothing runs; the only style is this file's own, by its SHA-256.
-const POLICY: &str = "default-src 'none'; style-src 'sha256-VsNqXQQliW06D01ZMnYhRUCE9yQdMBEKe5do2A+xSG4='; base-uri \
+const POLICY: &str = "default-src 'none'; style-src 'sha256-9ocWTr95oyEco7GrgIo5/h52GCcL9eWZ6GJ4RJtIMgA='; base-uri \
     'none'; form-action 'none'";
 
 pub(crate) fn write(specification: &Specification) -> Result<Vec<u8>, ExportFault> {
     let words = Words::of(&specification.project.language);
-    let codes = RequirementCodes::of(specification);
     let mut page = Markup { words, out: String::new() };
-    page.document(specification, &codes);
+    page.document(specification);
     Ok(page.out.into_bytes())
 }
 
@@ -71,7 +72,7 @@ impl Markup {
         self.tag(">");
     }
 
-    fn document(&mut self, specification: &Specification, codes: &RequirementCodes<'_>) {
+    fn document(&mut self, specification: &Specification) {
         let project = &specification.project;
         self.tag("<!DOCTYPE html>\n<html lang=\"");
         self.tag(self.words.language().tag());
@@ -87,49 +88,67 @@ impl Markup {
         self.tag("</style>\n</head>\n<body>\n<header>\n");
         self.open("<h1", &project.name);
         self.line(&project.name);
-        self.tag("</h1>\n<p>");
+        self.tag("</h1>\n<p class=\"kind\">");
         self.label(Label::Specification);
-        self.tag("</p>\n<dl>\n");
-        for (label, value) in head(specification) {
-            self.fact(label, |page| page.line(value));
+        self.tag("</p>\n");
+        let cover = cover(specification, self.words);
+        if !cover.is_empty() {
+            self.tag("<dl>\n");
+            for (label, value) in cover {
+                self.tag("<dt>");
+                self.label(label);
+                self.tag("</dt><dd><bdi>");
+                self.line(&value);
+                self.tag("</bdi></dd>\n");
+            }
+            self.tag("</dl>\n");
         }
-        self.tag("</dl>\n");
         self.prose(&project.description);
         self.tag("</header>\n");
-        self.contents(specification, codes);
+        let chapters = chapters(specification, self.words);
+        self.contents(specification, &chapters);
         self.tag("<main>\n");
         self.summary(specification);
-        for section in sections(specification, self.words, codes) {
-            self.section_start(section.label, section.anchor);
-            section.entries.for_each(|entry| self.entry(&entry));
-            self.tag("</section>\n");
-        }
+        let codes = RequirementCodes::of(specification);
+        let mut view = EntryView::new(specification, self.words, &codes);
+        chapters.iter().for_each(|chapter| self.chapter(chapter, &mut view));
         self.tag("</main>\n</body>\n</html>\n");
     }
 
-    fn contents(&mut self, specification: &Specification, codes: &RequirementCodes<'_>) {
+    /// Of chapters and groups alone: those of a large specification fit on a page too.
+    fn contents(&mut self, specification: &Specification, chapters: &[OutlineChapter<'_>]) {
+        let has_summary = has_summary(specification);
+        if !has_summary && chapters.is_empty() {
+            return;
+        }
         self.tag("<nav aria-labelledby=\"contents\">\n<h2 id=\"contents\">");
         self.label(Label::Contents);
         self.tag("</h2>\n<ul>\n");
-        if has_summary(specification) {
+        if has_summary {
             self.tag("<li><a href=\"#summary\">");
             self.label(Label::Summary);
             self.tag("</a></li>\n");
         }
-        for OutlineSection { label, anchor, entries } in sections(specification, self.words, codes) {
+        for OutlineChapter { label, anchor, groups } in chapters {
             self.tag("<li><a href=\"#");
             self.tag(anchor);
             self.tag("\">");
-            self.label(label);
-            self.tag("</a>\n<ul>\n");
-            for entry in entries {
-                self.tag("<li>");
-                self.link(entry.code, Some(&entry.anchor));
-                self.open(" <bdi", entry.title);
-                self.line(entry.title);
-                self.tag("</bdi></li>\n");
+            self.label(*label);
+            self.tag("</a>");
+            let titled: Vec<(&str, &str)> =
+                groups.iter().filter_map(|group| Some((group.title?, &*group.anchor))).collect();
+            if !titled.is_empty() {
+                self.tag("\n<ul>\n");
+                for (title, anchor) in titled {
+                    self.tag("<li><a href=\"#");
+                    self.escaped(anchor);
+                    self.tag("\">");
+                    self.escaped(title);
+                    self.tag("</a></li>\n");
+                }
+                self.tag("</ul>");
             }
-            self.tag("</ul></li>\n");
+            self.tag("</li>\n");
         }
         self.tag("</ul>\n</nav>\n");
     }
@@ -138,7 +157,7 @@ impl Markup {
         if !has_summary(specification) {
             return;
         }
-        self.section_start(Label::Summary, "summary");
+        self.chapter_start(Label::Summary, "summary");
         self.prose(&specification.summary.text);
         for (label, texts) in summary_lists(specification) {
             self.tag("<h3>");
@@ -154,7 +173,7 @@ impl Markup {
         self.tag("</section>\n");
     }
 
-    fn section_start(&mut self, label: Label, anchor: &'static str) {
+    fn chapter_start(&mut self, label: Label, anchor: &'static str) {
         self.tag("<section aria-labelledby=\"");
         self.tag(anchor);
         self.tag("\">\n<h2 id=\"");
@@ -164,96 +183,150 @@ impl Markup {
         self.tag("</h2>\n");
     }
 
-    fn entry(&mut self, entry: &OutlineEntry<'_>) {
-        self.tag("<article id=\"");
-        self.escaped(&entry.anchor);
-        self.tag("\">\n<h3><bdi class=\"code\">");
-        self.line(entry.code);
-        self.tag("</bdi>");
-        self.open(" <bdi", entry.title);
-        self.line(entry.title);
-        self.tag("</bdi></h3>\n");
-        self.prose(entry.text.unwrap_or_default());
-        if !entry.facts.is_empty() {
-            self.tag("<dl>\n");
-            for (label, fact) in &entry.facts {
-                self.fact(*label, |page| page.fact_value(fact));
+    fn chapter<'a>(&mut self, chapter: &OutlineChapter<'a>, view: &mut EntryView<'a>) {
+        self.chapter_start(chapter.label, chapter.anchor);
+        for group in &chapter.groups {
+            if let Some(title) = group.title {
+                self.tag("<h3 id=\"");
+                self.escaped(&group.anchor);
+                self.tag("\">");
+                self.escaped(title);
+                self.tag("</h3>\n");
             }
-            self.tag("</dl>\n");
-        }
-        self.criteria(entry.criteria);
-        if !entry.sources.is_empty() {
-            self.tag("<h4>");
-            self.label(Label::Sources);
-            self.tag("</h4>\n<ul>\n");
-            for source in entry.sources {
-                self.tag("<li><bdi>");
-                self.line(&source_line(self.words, source));
-                self.tag("</bdi>");
-                if !source.quote.trim().is_empty() {
-                    self.open("<blockquote", &source.quote);
-                    self.text(&source.quote);
-                    self.tag("</blockquote>");
+            for section in &group.sections {
+                if let Some(title) = section.title {
+                    self.open("<h4", title);
+                    self.line(title);
+                    self.tag("</h4>\n");
                 }
-                self.tag("</li>\n");
+                // No level of headings is left out.
+                let (start, end) = match (group.title, section.title) {
+                    (None, _) => ("<h3 class=\"code\"><bdi>", "</bdi></h3>\n"),
+                    (Some(_), None) => ("<h4 class=\"code\"><bdi>", "</bdi></h4>\n"),
+                    (Some(_), Some(_)) => ("<h5 class=\"code\"><bdi>", "</bdi></h5>\n"),
+                };
+                section.items.iter().for_each(|item| self.entry(&view.entry(*item), (start, end)));
             }
-            self.tag("</ul>\n");
         }
-        self.tag("</article>\n");
+        self.tag("</section>\n");
     }
 
-    fn criteria(&mut self, criteria: &[CriterionEntry]) {
+    /// The code, and beside it all else.
+    fn entry(&mut self, entry: &OutlineEntry<'_>, (start, end): (&'static str, &'static str)) {
+        self.tag("<article id=\"");
+        self.escaped(&entry.anchor);
+        self.tag("\">\n");
+        self.tag(start);
+        self.line(entry.code);
+        self.tag(end);
+        self.tag("<div>\n");
+        if let Some(title) = entry.title {
+            self.open("<p class=\"title\"", title);
+            self.line(title);
+            self.tag("</p>\n");
+        }
+        self.prose(entry.text.unwrap_or_default());
+        if !entry.facts.is_empty() {
+            self.tag("<p class=\"note\">");
+            for ((label, fact), index) in entry.facts.iter().zip(0..) {
+                if index > 0 {
+                    self.tag(" · ");
+                }
+                self.note_label(*label);
+                self.fact(fact);
+            }
+            self.tag("</p>\n");
+        }
+        for (label, remark) in &entry.remarks {
+            self.tag("<p class=\"note\">");
+            self.note_label(*label);
+            self.value(remark);
+            self.tag("</p>\n");
+        }
+        self.criteria(&entry.criteria);
+        self.sources(&entry.sources);
+        self.tag("</div>\n</article>\n");
+    }
+
+    fn note_label(&mut self, label: Label) {
+        self.tag("<b>");
+        self.label(label);
+        self.tag(":</b> ");
+    }
+
+    fn sources(&mut self, sources: &[OutlineSource<'_>]) {
+        if sources.is_empty() {
+            return;
+        }
+        let (open, close) = self.words.quotation_marks();
+        self.tag("<p class=\"note\">");
+        self.note_label(Label::Sources);
+        for (source, index) in sources.iter().zip(0..) {
+            if index > 0 {
+                self.tag("; ");
+            }
+            for (part, index) in source.place.iter().zip(0..) {
+                if index > 0 {
+                    self.tag(self.words.comma());
+                }
+                self.tag("<bdi>");
+                self.line(part);
+                self.tag("</bdi>");
+            }
+            if let Some(quote) = source.quote {
+                self.tag(": <bdi>");
+                self.out.push(open);
+                self.line(quote);
+                self.out.push(close);
+                self.tag("</bdi>");
+            }
+        }
+        self.tag("</p>\n");
+    }
+
+    fn criteria(&mut self, criteria: &[OutlineCriterion<'_>]) {
         if criteria.is_empty() {
             return;
         }
-        self.tag("<h4>");
+        self.tag("<p class=\"note\"><b>");
         self.label(Label::AcceptanceCriteria);
-        self.tag("</h4>\n<ul>\n");
+        self.tag("</b></p>\n<ul class=\"criteria\">\n");
         for criterion in criteria {
             self.tag("<li><bdi class=\"code\">");
-            self.line(&criterion.code);
+            self.line(criterion.code);
             self.tag("</bdi>");
-            self.open(" <bdi class=\"text\"", &criterion.text);
-            self.text(&criterion.text);
-            self.tag("</bdi>\n<dl>\n");
-            let steps =
-                [(Label::Given, &criterion.given), (Label::When, &criterion.when), (Label::Then, &criterion.then)];
-            for (label, step) in steps {
-                if let Some(step) = step {
-                    self.fact(label, |page| page.value(step));
+            self.open(" <bdi class=\"text\"", criterion.text);
+            self.text(criterion.text);
+            self.tag("</bdi>");
+            if !criterion.steps.is_empty() {
+                self.tag("\n<dl>\n");
+                for (label, step) in &criterion.steps {
+                    self.tag("<dt>");
+                    self.label(*label);
+                    self.tag("</dt><dd>");
+                    self.value(step);
+                    self.tag("</dd>\n");
                 }
+                self.tag("</dl>");
             }
-            self.tag("</dl></li>\n");
+            self.tag("</li>\n");
         }
         self.tag("</ul>\n");
     }
 
-    fn fact(&mut self, label: Label, value: impl FnOnce(&mut Self)) {
-        self.tag("<dt>");
-        self.label(label);
-        self.tag("</dt><dd>");
-        value(self);
-        self.tag("</dd>\n");
-    }
-
-    fn fact_value(&mut self, fact: &OutlineFact<'_>) {
+    fn fact(&mut self, fact: &OutlineFact<'_>) {
         match fact {
             OutlineFact::Text(text) => self.value(text),
-            OutlineFact::Lines(lines) => {
-                self.tag("<ul>");
-                for line in lines {
-                    self.open("<li", line);
-                    self.line(line);
-                    self.tag("</li>");
-                }
-                self.tag("</ul>");
-            }
             OutlineFact::Codes(codes) => {
                 for ((code, anchor), index) in codes.iter().zip(0..) {
                     if index > 0 {
-                        self.tag(", ");
+                        self.tag(self.words.comma());
                     }
-                    self.link(code, anchor.as_deref());
+                    self.tag("<a href=\"#");
+                    self.escaped(anchor);
+                    self.tag("\"><bdi class=\"code\">");
+                    self.line(code);
+                    self.tag("</bdi></a>");
                 }
             }
         }
@@ -263,21 +336,6 @@ impl Markup {
         self.open("<bdi class=\"text\"", text);
         self.text(text);
         self.tag("</bdi>");
-    }
-
-    /// A link within the page, or only the code where it leads nowhere.
-    fn link(&mut self, code: &str, anchor: Option<&str>) {
-        if let Some(anchor) = anchor {
-            self.tag("<a href=\"#");
-            self.escaped(anchor);
-            self.tag("\">");
-        }
-        self.tag("<bdi class=\"code\">");
-        self.line(code);
-        self.tag("</bdi>");
-        if anchor.is_some() {
-            self.tag("</a>");
-        }
     }
 
     fn prose(&mut self, text: &str) {

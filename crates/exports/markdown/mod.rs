@@ -6,17 +6,18 @@ use std::fmt::Write as _;
 
 use self::escaping::{block, inline};
 use crate::fault::ExportFault;
-use crate::outline::{OutlineEntry, OutlineFact, OutlineSection, head, sections, source_line, summary_lists};
+use crate::outline::{
+    EntryView, OutlineChapter, OutlineCriterion, OutlineEntry, OutlineFact, OutlineSource, chapters, cover,
+    has_summary, summary_lists,
+};
 use crate::references::RequirementCodes;
-use crate::specification::{CriterionEntry, Specification};
+use crate::specification::Specification;
 use crate::words::{Label, Words};
 
 pub(crate) fn write(specification: &Specification) -> Result<Vec<u8>, ExportFault> {
     let words = Words::of(&specification.project.language);
-    let codes = RequirementCodes::of(specification);
     let mut file = MarkdownFile { words, out: String::new() };
-    file.specification(specification, &codes)
-        .map_err(|_| ExportFault("The Markdown could not be written.".to_owned()))?;
+    file.specification(specification).map_err(|_| ExportFault("The Markdown could not be written.".to_owned()))?;
     Ok(file.out.into_bytes())
 }
 
@@ -26,35 +27,50 @@ struct MarkdownFile {
 }
 
 impl MarkdownFile {
-    fn specification(&mut self, specification: &Specification, codes: &RequirementCodes<'_>) -> std::fmt::Result {
+    fn specification(&mut self, specification: &Specification) -> std::fmt::Result {
         let words = self.words;
         writeln!(self.out, "# {}\n", inline(&specification.project.name))?;
         writeln!(self.out, "{}\n", words.label(Label::Specification))?;
-        for (label, value) in head(specification) {
-            writeln!(self.out, "- **{}:** {}", words.label(label), inline(value))?;
+        for (label, value) in cover(specification, words) {
+            writeln!(self.out, "- **{}:** {}", words.label(label), inline(&value))?;
         }
         self.prose(&specification.project.description)?;
-        self.contents(specification, codes)?;
+        let chapters = chapters(specification, words);
+        self.contents(specification, &chapters)?;
         self.summary(specification)?;
-        for section in sections(specification, words, codes) {
-            self.heading(section.label, section.anchor)?;
-            for entry in section.entries {
-                self.entry(&entry)?;
+        let codes = RequirementCodes::of(specification);
+        let mut view = EntryView::new(specification, words, &codes);
+        for chapter in &chapters {
+            self.heading(words.label(chapter.label), chapter.anchor, "##")?;
+            for group in &chapter.groups {
+                if let Some(title) = group.title {
+                    self.heading(title, &group.anchor, "###")?;
+                }
+                for section in &group.sections {
+                    if let Some(title) = section.title {
+                        writeln!(self.out, "\n#### {}", inline(title))?;
+                    }
+                    section.items.iter().try_for_each(|item| self.entry(&view.entry(*item)))?;
+                }
             }
         }
         Ok(())
     }
 
-    fn contents(&mut self, specification: &Specification, codes: &RequirementCodes<'_>) -> std::fmt::Result {
+    fn contents(&mut self, specification: &Specification, chapters: &[OutlineChapter<'_>]) -> std::fmt::Result {
         let words = self.words;
+        let has_summary = has_summary(specification);
+        if !has_summary && chapters.is_empty() {
+            return Ok(());
+        }
         writeln!(self.out, "\n## {}\n", words.label(Label::Contents))?;
-        if has_summary(specification) {
+        if has_summary {
             writeln!(self.out, "- [{}](#summary)", words.label(Label::Summary))?;
         }
-        for OutlineSection { label, anchor, entries } in sections(specification, words, codes) {
-            writeln!(self.out, "- [{}](#{anchor})", words.label(label))?;
-            for entry in entries {
-                writeln!(self.out, "  - [{} {}](#{})", inline(entry.code), inline(entry.title), entry.anchor)?;
+        for OutlineChapter { label, anchor, groups } in chapters {
+            writeln!(self.out, "- [{}](#{anchor})", words.label(*label))?;
+            for (title, anchor) in groups.iter().filter_map(|group| Some((group.title?, &group.anchor))) {
+                writeln!(self.out, "  - [{title}](#{anchor})")?;
             }
         }
         Ok(())
@@ -64,7 +80,7 @@ impl MarkdownFile {
         if !has_summary(specification) {
             return Ok(());
         }
-        self.heading(Label::Summary, "summary")?;
+        self.heading(self.words.label(Label::Summary), "summary", "##")?;
         self.prose(&specification.summary.text)?;
         for (label, texts) in summary_lists(specification) {
             writeln!(self.out, "\n### {}\n", self.words.label(label))?;
@@ -77,64 +93,59 @@ impl MarkdownFile {
 
     fn entry(&mut self, entry: &OutlineEntry<'_>) -> std::fmt::Result {
         let words = self.words;
-        writeln!(self.out, "\n<a id=\"{}\"></a>\n", entry.anchor)?;
-        writeln!(self.out, "### {} {}", inline(entry.code), inline(entry.title))?;
-        if let Some(text) = entry.text {
-            self.prose(text)?;
+        write!(self.out, "\n<a id=\"{}\"></a>**{}", entry.anchor, inline(entry.code))?;
+        match entry.title {
+            Some(title) => writeln!(self.out, " {}**", inline(title))?,
+            None => self.out.push_str("**\n"),
         }
+        self.prose(entry.text.unwrap_or_default())?;
         if !entry.facts.is_empty() {
-            self.out.push('\n');
+            let facts = entry.facts.iter().map(|(label, fact)| {
+                let value = match fact {
+                    OutlineFact::Text(text) => inline(text),
+                    OutlineFact::Codes(codes) => codes.iter().map(link).collect::<Vec<_>>().join(words.comma()),
+                };
+                format!("**{}:** {value}", words.label(*label))
+            });
+            writeln!(self.out, "\n{}", facts.collect::<Vec<_>>().join(" · "))?;
         }
-        for (label, fact) in &entry.facts {
-            let label = words.label(*label);
-            match fact {
-                OutlineFact::Text(text) => writeln!(self.out, "- **{label}:** {}", inline(text))?,
-                OutlineFact::Codes(codes) => {
-                    let links: Vec<String> = codes.iter().map(|(code, anchor)| link(code, anchor.as_deref())).collect();
-                    writeln!(self.out, "- **{label}:** {}", links.join(", "))?;
-                }
-                OutlineFact::Lines(lines) => {
-                    writeln!(self.out, "- **{label}:**")?;
-                    for line in lines {
-                        writeln!(self.out, "  - {}", inline(line))?;
-                    }
-                }
+        for (label, remark) in &entry.remarks {
+            for line in remark.lines() {
+                writeln!(self.out, "\n**{}:** {}", words.label(*label), inline(line))?;
             }
         }
-        self.criteria(entry.criteria)?;
-        if !entry.sources.is_empty() {
-            writeln!(self.out, "\n**{}**\n", words.label(Label::Sources))?;
-        }
-        for source in entry.sources {
-            write!(self.out, "- {}", inline(&source_line(words, source)))?;
-            match inline(&source.quote).as_str() {
-                "" => self.out.push('\n'),
-                quote => writeln!(self.out, ": “{quote}”")?,
-            }
-        }
-        Ok(())
+        self.criteria(&entry.criteria)?;
+        self.sources(&entry.sources)
     }
 
-    fn criteria(&mut self, criteria: &[CriterionEntry]) -> std::fmt::Result {
+    fn sources(&mut self, sources: &[OutlineSource<'_>]) -> std::fmt::Result {
+        if sources.is_empty() {
+            return Ok(());
+        }
+        let (words, (open, close)) = (self.words, self.words.quotation_marks());
+        let notes = sources.iter().map(|source| {
+            let place = inline(&source.place.join(words.comma()));
+            source.quote.map_or_else(|| place.clone(), |quote| format!("{place}: {open}{}{close}", inline(quote)))
+        });
+        writeln!(self.out, "\n**{}:** {}", words.label(Label::Sources), notes.collect::<Vec<_>>().join("; "))
+    }
+
+    fn criteria(&mut self, criteria: &[OutlineCriterion<'_>]) -> std::fmt::Result {
         let words = self.words;
         if !criteria.is_empty() {
             writeln!(self.out, "\n**{}**\n", words.label(Label::AcceptanceCriteria))?;
         }
         for criterion in criteria {
-            writeln!(self.out, "- **{}** {}", inline(&criterion.code), inline(&criterion.text))?;
-            let steps =
-                [(Label::Given, &criterion.given), (Label::When, &criterion.when), (Label::Then, &criterion.then)];
-            for (label, step) in steps {
-                if let Some(step) = step {
-                    writeln!(self.out, "  - **{}** {}", words.label(label), inline(step))?;
-                }
+            writeln!(self.out, "- **{}** {}", inline(criterion.code), inline(criterion.text))?;
+            for (label, step) in &criterion.steps {
+                writeln!(self.out, "  - **{}** {}", words.label(*label), inline(step))?;
             }
         }
         Ok(())
     }
 
-    fn heading(&mut self, label: Label, anchor: &str) -> std::fmt::Result {
-        writeln!(self.out, "\n<a id=\"{anchor}\"></a>\n\n## {}", self.words.label(label))
+    fn heading(&mut self, title: &str, anchor: &str, level: &str) -> std::fmt::Result {
+        writeln!(self.out, "\n<a id=\"{anchor}\"></a>\n\n{level} {title}")
     }
 
     fn prose(&mut self, text: &str) -> std::fmt::Result {
@@ -143,13 +154,6 @@ impl MarkdownFile {
     }
 }
 
-pub(crate) fn has_summary(specification: &Specification) -> bool {
-    !specification.summary.text.trim().is_empty() || summary_lists(specification).next().is_some()
-}
-
-fn link(code: &str, anchor: Option<&str>) -> String {
-    match anchor {
-        Some(anchor) => format!("[{}](#{anchor})", inline(code)),
-        None => inline(code),
-    }
+fn link((code, anchor): &(&str, String)) -> String {
+    format!("[{}](#{anchor})", inline(code))
 }

@@ -189,6 +189,7 @@ fn set_key(set: TermSet) -> &'static str {
         TermSet::RevisionSource => "revision-source",
         TermSet::QualityIssue => "quality-issue",
         TermSet::SourceKind => "source-kind",
+        TermSet::Selection => "selection",
     }
 }
 

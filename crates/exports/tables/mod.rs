@@ -9,7 +9,7 @@ use crate::references::RequirementCodes;
 use crate::specification::Specification;
 use crate::words::{Label, Words};
 
-pub(crate) use columns::TableColumn;
+pub(crate) use columns::{ColumnReader, TableColumn};
 
 /// What a cell holds. Texts are cleaned, but not yet made inert: what that takes depends on the format.
 #[derive(Debug, Clone, PartialEq)]

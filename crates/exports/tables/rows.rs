@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{CellContent, TABLE_FORMAT};
+use crate::outline::selection_line;
 use crate::references::{RequirementCodes, citation, quality_line};
 use crate::specification::{QualityNote, SourceEntry, Specification};
 use crate::text::{clean, minutes_and_seconds};
@@ -25,6 +26,10 @@ pub(super) fn overview<'a>(specification: &'a Specification, words: Words) -> im
         line(Label::Project, text(&project.name)),
         line(Label::Description, text(&project.description)),
         line(Label::AsOf, time(&specification.as_of)),
+        line(Label::ExportedBy, text(&specification.exported_by)),
+        line(Label::Contains, owned(selection_line(specification, words))),
+    ];
+    let for_programs = [
         line(Label::Run, optional(specification.run_id.as_deref())),
         line(Label::Language, text(&project.language)),
         line(Label::ProjectId, text(&project.id)),
@@ -40,6 +45,7 @@ pub(super) fn overview<'a>(specification: &'a Specification, words: Words) -> im
         .chain(counts.into_iter().map(move |(label, count)| line(label, number(count))))
         .chain(std::iter::once(line(Label::Summary, text(&summary.text))))
         .chain(texts.into_iter().flat_map(move |(label, texts)| texts.iter().map(move |each| line(label, text(each)))))
+        .chain(for_programs)
 }
 
 pub(super) fn requirements<'a>(
@@ -55,13 +61,13 @@ pub(super) fn requirements<'a>(
             term(words, TermSet::RequirementType, &entry.kind),
             entry.category.as_deref().map_or(CellContent::Empty, |word| term(words, TermSet::Category, word)),
             term(words, TermSet::Priority, &entry.priority),
-            ratio(entry.confidence),
             term(words, TermSet::WorkflowStatus, &entry.workflow_status),
+            citations(words, &entry.sources),
+            owned(codes.list(&entry.conflicts_with)),
+            entry.duplicate_of.as_deref().map_or(CellContent::Empty, |id| text(codes.code(id))),
             fixed(words.yes_or_no(entry.suspect)),
             quality(words, &entry.quality_issues),
-            entry.duplicate_of.as_deref().map_or(CellContent::Empty, |id| text(codes.code(id))),
-            owned(codes.list(&entry.conflicts_with)),
-            citations(words, &entry.sources),
+            ratio(entry.confidence),
             version(entry.version),
             term(words, TermSet::RevisionSource, &entry.revision_source),
             time(&entry.created_at),
@@ -87,12 +93,12 @@ pub(super) fn user_stories<'a>(
             owned(codes.list(&entry.requirement_ids)),
             term(words, TermSet::Priority, &entry.priority),
             term(words, TermSet::WorkflowStatus, &entry.workflow_status),
+            citations(words, &entry.sources),
             fixed(words.yes_or_no(entry.suspect)),
-            ratio(entry.quality_score),
             quality(words, &entry.quality_issues),
             optional(entry.tracker_key.as_deref()),
             optional(entry.tracker_url.as_deref()),
-            citations(words, &entry.sources),
+            ratio(entry.quality_score),
             version(entry.version),
             term(words, TermSet::RevisionSource, &entry.revision_source),
             time(&entry.created_at),

@@ -34,6 +34,11 @@ labels! {
     OutOfScope: "Out of scope", "خارج النطاق", "Nicht im Umfang enthalten";
     Assumptions: "Assumptions", "الافتراضات", "Annahmen";
     Requirements: "Requirements", "المتطلبات", "Anforderungen";
+    FunctionalRequirements: "Functional requirements", "المتطلبات الوظيفية", "Funktionale Anforderungen";
+    QualityRequirements: "Quality requirements", "متطلبات الجودة", "Qualitätsanforderungen";
+    BusinessRequirements: "Business requirements", "متطلبات الأعمال", "Geschäftliche Anforderungen";
+    Constraints: "Constraints", "القيود", "Randbedingungen";
+    OtherRequirements: "Other requirements", "متطلبات أخرى", "Weitere Anforderungen";
     UserStories: "User stories", "قصص المستخدمين", "User Storys";
     AcceptanceCriteria: "Acceptance criteria", "معايير القبول", "Abnahmekriterien";
     Risks: "Risks", "المخاطر", "Risiken";
@@ -47,6 +52,9 @@ labels! {
     Description: "Description", "الوصف", "Beschreibung";
     Language: "Language", "اللغة", "Sprache";
     AsOf: "As of", "حتى تاريخ", "Stand";
+    ExportedBy: "Exported by", "صدّره", "Exportiert von";
+    Contains: "Contains", "يحتوي على", "Enthält";
+    Filtered: "narrowed down by filters", "مع تضييقها بمرشحات", "durch Filter eingegrenzt";
     Run: "Analysis run", "عملية التحليل", "Analyselauf";
     FormatVersion: "Format version", "إصدار التنسيق", "Formatversion";
     Page: "Page", "الصفحة", "Seite";
@@ -109,7 +117,6 @@ labels! {
     ContinuesInRow: "continues in sheet “Long texts”, row", "يتبع في ورقة «النصوص الطويلة»، الصف", "weiter im Blatt „Lange Texte“, Zeile";
     Yes: "Yes", "نعم", "Ja";
     No: "No", "لا", "Nein";
-    None: "None", "لا يوجد", "Keine";
 }
 
 impl Label {

@@ -3,6 +3,7 @@
 //! The language of the project chooses them; `AUTO` and languages without a column of their own get the English ones. The direction of
 //! the pages follows the language of the project even then: a Hebrew specification with English headings is still read from the right.
 
+mod days;
 mod labels;
 mod terms;
 
@@ -101,6 +102,25 @@ impl Words {
     /// How a word of the interface is shown; a word that the set does not have is shown as it is.
     pub fn term(self, set: TermSet, word: &str) -> &str {
         set.row(word).map_or(word, |row| self.language.of_row(row))
+    }
+
+    /// How a word that the set has is shown; nothing for another one.
+    pub fn fixed_term(self, set: TermSet, word: &str) -> &'static str {
+        set.row(word).map_or("", |row| self.language.of_row(row))
+    }
+
+    /// What stands between the members of a list in a line.
+    pub fn comma(self) -> &'static str {
+        if self.language == FileLanguage::Arabic { "، " } else { ", " }
+    }
+
+    /// The marks around a quote.
+    pub fn quotation_marks(self) -> (char, char) {
+        match self.language {
+            FileLanguage::English => ('“', '”'),
+            FileLanguage::Arabic => ('«', '»'),
+            FileLanguage::German => ('„', '“'),
+        }
     }
 
     pub fn yes_or_no(self, value: bool) -> &'static str {

@@ -13,13 +13,15 @@ pub enum TermSet {
     RevisionSource,
     QualityIssue,
     SourceKind,
+    /// Which items a file was asked to have, by their status.
+    Selection,
 }
 
 /// The word of the interface, then English, Arabic and German.
 type TermRows = &'static [(&'static str, [&'static str; 3])];
 
 impl TermSet {
-    pub const ALL: [TermSet; 8] = [
+    pub const ALL: [TermSet; 9] = [
         Self::RequirementType,
         Self::Category,
         Self::Priority,
@@ -28,6 +30,7 @@ impl TermSet {
         Self::RevisionSource,
         Self::QualityIssue,
         Self::SourceKind,
+        Self::Selection,
     ];
 
     /// The word of the interface that a cell means: that word itself, or how it is shown in any of the languages.
@@ -37,6 +40,11 @@ impl TermSet {
             .iter()
             .find(|(word, row)| word.to_lowercase() == shown || row.iter().any(|name| name.to_lowercase() == shown))
             .map(|(word, _)| *word)
+    }
+
+    /// The word itself, if the set has it.
+    pub(crate) fn known(self, word: &str) -> Option<&'static str> {
+        self.rows().iter().find(|(known, _)| *known == word).map(|(known, _)| *known)
     }
 
     pub(super) fn row(self, word: &str) -> Option<[&'static str; 3]> {
@@ -110,6 +118,16 @@ impl TermSet {
             Self::SourceKind => &[
                 ("DOCUMENT", ["Document", "مستند", "Dokument"]),
                 ("RECORDING", ["Recording", "تسجيل", "Aufzeichnung"]),
+            ],
+            Self::Selection => &[
+                ("ALL", ["All items", "جميع العناصر", "Alle Einträge"]),
+                ("APPROVED", ["Approved items", "العناصر المعتمدة", "Freigegebene Einträge"]),
+                (
+                    "NOT_REJECTED",
+                    ["All items but rejected ones", "جميع العناصر عدا المرفوضة", "Alle nicht abgelehnten Einträge"],
+                ),
+                ("NEEDS_REVIEW", ["Items that need review", "العناصر بانتظار المراجعة", "Zu prüfende Einträge"]),
+                ("REJECTED", ["Rejected items", "العناصر المرفوضة", "Abgelehnte Einträge"]),
             ],
         }
     }

@@ -1,16 +1,20 @@
 //! Texts that are too long for a cell: the cell holds the beginning and names the row of the sheet where it continues.
 
-use crate::tables::{CellContent, TableColumn};
+use crate::tables::{CellContent, ColumnReader, TableColumn};
 use crate::text::split_at_utf16;
 use crate::words::{Label, Words};
 
 pub(super) const COLUMNS: &[TableColumn] = &[
-    TableColumn { label: Label::Sheet, width: 20, choices: None },
-    TableColumn { label: Label::Column, width: 18, choices: None },
-    TableColumn { label: Label::Part, width: 8, choices: None },
-    TableColumn { label: Label::Text, width: 100, choices: None },
-    TableColumn { label: Label::Id, width: 38, choices: None },
+    column(Label::Sheet, 20, ColumnReader::Anyone),
+    column(Label::Column, 18, ColumnReader::Anyone),
+    column(Label::Part, 8, ColumnReader::Anyone),
+    column(Label::Text, 100, ColumnReader::Anyone),
+    column(Label::Id, 38, ColumnReader::Program),
 ];
+
+const fn column(label: Label, width: u8, reader: ColumnReader) -> TableColumn {
+    TableColumn { label, width, choices: None, reader }
+}
 
 /// What the note about the continuation takes at most, in UTF-16 code units.
 const NOTE_UNITS: usize = 100;

@@ -4,6 +4,7 @@
 //! as somebody edits its cell also carries the mark that Excel sets for a leading apostrophe.
 
 mod formats;
+mod heights;
 mod long_texts;
 
 use rust_xlsxwriter::{
@@ -11,11 +12,12 @@ use rust_xlsxwriter::{
 };
 
 use self::formats::CellFormats;
+use self::heights::RowHeight;
 use self::long_texts::{CellOwner, LongTexts};
 use crate::fault::ExportFault;
 use crate::references::RequirementCodes;
 use crate::specification::Specification;
-use crate::tables::{CellContent, SpecificationTable, TableColumn, tables};
+use crate::tables::{CellContent, ColumnReader, SpecificationTable, TableColumn, tables};
 use crate::text::{clean_line, is_formula_like};
 use crate::words::{Label, Words};
 
@@ -97,11 +99,14 @@ impl WorkbookWriter {
             while row < self.limits.rows
                 && let Some(cells) = rows.next()
             {
+                let mut height = RowHeight::default();
                 for ((column, content), index) in columns.iter().zip(&cells).zip(0..) {
                     let owner = CellOwner { table: label, column: column.label, item: row_id(&cells) };
                     let cut = |text: &str| self.long.cut(text, self.limits.cell_units, words, owner);
+                    height.add(column, content);
                     write_cell(sheet, formats, (row, index), content, cut)?;
                 }
+                sheet.set_row_height(row, height.points())?;
                 row += 1;
             }
             finish_sheet(sheet, words, (label, columns), row - 1)?;
@@ -119,11 +124,15 @@ impl WorkbookWriter {
         let sheet = new_sheet(&mut self.workbook, self.words, Label::LongTexts, 1)?;
         write_headings(sheet, self.words, &self.formats, long_texts::COLUMNS)?;
         for (piece, row) in self.long.pieces().zip(1..) {
-            for (content, index) in piece.cells(self.words).iter().zip(0..) {
+            let mut height = RowHeight::default();
+            for ((column, content), index) in long_texts::COLUMNS.iter().zip(&piece.cells(self.words)).zip(0..) {
+                height.add(column, content);
                 write_cell(sheet, &self.formats, (row, index), content, |text| text.to_owned())?;
             }
+            sheet.set_row_height(row, height.points())?;
         }
-        set_view(sheet, 1)
+        let last_row = RowNum::try_from(self.long.pieces().count()).unwrap_or(RowNum::MAX);
+        set_view(sheet, long_texts::COLUMNS, last_row, 1)
     }
 }
 
@@ -144,7 +153,13 @@ fn write_headings(
     for (column, index) in columns.iter().zip(0..) {
         sheet.write_string_with_format(0, index, words.label(column.label), &formats.heading)?;
         sheet.set_column_width(index, f64::from(column.width))?;
+        if column.reader == ColumnReader::Program {
+            sheet.set_column_hidden(index)?;
+        }
     }
+    let mut height = RowHeight::default();
+    columns.iter().for_each(|column| height.add(column, &CellContent::Text(words.label(column.label).into())));
+    sheet.set_row_height(0, height.points())?;
     Ok(())
 }
 
@@ -192,9 +207,9 @@ fn finish_sheet(
     last_row: RowNum,
 ) -> Result<(), XlsxError> {
     if label == Label::Overview {
-        return set_view(sheet, 0);
+        return set_view(sheet, columns, last_row, 0);
     }
-    set_view(sheet, 1)?;
+    set_view(sheet, columns, last_row, 1)?;
     let last_column = ColNum::try_from(columns.len().saturating_sub(1)).unwrap_or(ColNum::MAX);
     sheet.autofilter(0, 0, last_row, last_column)?;
     for (column, index) in columns.iter().zip(0..) {
@@ -208,11 +223,22 @@ fn finish_sheet(
     Ok(())
 }
 
-/// Headings stay in sight and are printed on every page; a page is as wide as the sheet.
-fn set_view(sheet: &mut Worksheet, frozen_columns: ColNum) -> Result<(), XlsxError> {
-    sheet.set_freeze_panes(1, frozen_columns)?.set_repeat_rows(0, 0)?.set_landscape().set_print_fit_to_pages(1, 0);
+/// Headings stay in sight and are printed on every page. What is printed is for anyone, and as wide as a page.
+fn set_view(
+    sheet: &mut Worksheet,
+    columns: &[TableColumn],
+    last_row: RowNum,
+    frozen_columns: ColNum,
+) -> Result<(), XlsxError> {
+    sheet.set_freeze_panes(1, frozen_columns)?.set_repeat_rows(0, 0)?.set_landscape().set_paper_size(A4);
+    let printed = columns.iter().take_while(|column| column.reader == ColumnReader::Anyone).count();
+    let last_column = ColNum::try_from(printed.saturating_sub(1)).unwrap_or(ColNum::MAX);
+    sheet.set_print_area(0, 0, last_row, last_column)?.set_print_fit_to_pages(1, 0);
     Ok(())
 }
+
+/// As Excel numbers the sizes of paper.
+const A4: u8 = 9;
 
 /// Nothing that Excel has no number for: those stay text.
 fn excel_time(time: &str) -> Option<ExcelDateTime> {

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use actors::event_kind::EventKind;
-use actors::ids::Id;
+use actors::ids::{Id, User};
 use actors::live::{EventRecord, RequestId};
 use actors::time::Time;
 use async_trait::async_trait;
@@ -14,8 +14,10 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat};
-use super::specification::specification;
+use super::selection::{select, selection};
+use super::specification::{ExportCover, specification};
 use super::store::{self, KEPT, StoredExport};
+use crate::accounts;
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::dashboard::unparsed::Unparsed;
 use crate::analysis::large_reads::memory::ReservedMemory;
@@ -40,6 +42,9 @@ const AT_ONCE: usize = 2;
 #[serde(rename_all = "camelCase")]
 pub struct MakeExport {
     pub export_id: Id<DashboardExport>,
+    /// Whose name is on the cover; `None` in jobs of former versions.
+    #[serde(default)]
+    pub exported_by: Option<Id<User>>,
 }
 
 impl JobPayload for MakeExport {
@@ -73,7 +78,7 @@ impl Handler for MakeExportHandler {
         if export.status != DashboardExportStatus::Preparing {
             return Ok(());
         }
-        match self.file(&export).await {
+        match self.file(&export, payload.exported_by).await {
             Ok(None) => Ok(()),
             Ok(Some(file)) => {
                 let size_bytes = i64::try_from(file.size).map_err(|error| error.to_string())?;
@@ -114,7 +119,7 @@ impl Handler for MakeExportHandler {
         outcome: JobOutcome<'_>,
         now: Time,
     ) -> Result<Vec<EventRecord>, DbError> {
-        let (Some(MakeExport { export_id }), JobOutcome::Failed(_)) = (payload, outcome) else {
+        let (Some(MakeExport { export_id, .. }), JobOutcome::Failed(_)) = (payload, outcome) else {
             return Ok(Vec::new());
         };
         let Some(export) = store::find(conn, export_id).await? else { return Ok(Vec::new()) };
@@ -164,8 +169,8 @@ impl From<io::Error> for Unmade {
 
 impl MakeExportHandler {
     /// Makes the file and stores it; `None` if the project is gone.
-    async fn file(&self, export: &StoredExport) -> Result<Option<MadeFile>, Unmade> {
-        let Some((specification, memory)) = self.specification(export).await? else { return Ok(None) };
+    async fn file(&self, export: &StoredExport, by: Option<Id<User>>) -> Result<Option<MadeFile>, Unmade> {
+        let Some((specification, memory)) = self.specification(export, by).await? else { return Ok(None) };
         let bytes = match export.format.writer() {
             Some(writer) => {
                 let held = memory.clone();
@@ -197,7 +202,11 @@ impl MakeExportHandler {
     }
 
     /// Describes what is exported, with the memory for it and for the file.
-    async fn specification(&self, export: &StoredExport) -> Result<Option<(Specification, ReservedMemory)>, Unmade> {
+    async fn specification(
+        &self,
+        export: &StoredExport,
+        by: Option<Id<User>>,
+    ) -> Result<Option<(Specification, ReservedMemory)>, Unmade> {
         let (project_id, run_id) = (export.project_id, export.run_id);
         let project = self.state.db.read(move |conn| Box::pin(projects::store::find(conn, project_id))).await?;
         let Some(project) = project else { return Ok(None) };
@@ -205,16 +214,26 @@ impl MakeExportHandler {
         let stored = dashboards::stored(&self.state, project_id, run_id).await?.ok_or_else(gone)?;
         let memory = self.state.large_reads.memory.for_parsed_by_job(project_id, stored.bytes()).await;
         let parsed = stored.parse(&self.state, export.filters.items.clone(), &memory).await;
-        let dashboard = parsed.map_err(|unparsed| match unparsed {
+        let mut dashboard = parsed.map_err(|unparsed| match unparsed {
             Unparsed::TooLarge => Unmade::TooLarge,
             Unparsed::Failed(failed) if failed.code.status >= 503 => Unmade::Again(failed.message),
             Unparsed::Failed(failed) => Unmade::ForGood(failed.message),
         })?;
         let names = self.state.db.read(move |conn| Box::pin(store::source_names(conn, project_id))).await?;
+        let account = match by {
+            Some(id) => self.state.db.read(move |conn| Box::pin(accounts::store::account(conn, id))).await?,
+            None => None,
+        };
+        let selected = selection(&export.filters, export.format, &dashboard);
+        select(&mut dashboard, selected);
+        let cover = ExportCover {
+            exported_by: account.map(|account| account.full_name).unwrap_or_default(),
+            selection: export.filters.described(selected),
+        };
         let held = memory.clone();
         let described = spawn_blocking(move || {
             let _memory = held;
-            specification(&project, dashboard, &names)
+            specification(&project, dashboard, &names, cover)
         });
         let described = described.await;
         Ok(Some((described.map_err(|error| Unmade::ForGood(error.to_string()))?, memory)))

@@ -14,6 +14,7 @@ pub mod making;
 pub mod model;
 pub mod operations;
 pub mod routes;
+pub mod selection;
 pub mod specification;
 pub mod store;
 

@@ -4,10 +4,12 @@ use actors::ids::Id;
 use actors::run::Run;
 use actors::time::Time;
 use exports::ExportFormat;
+use exports::specification::SelectionHead;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::analysis::dashboard::filter::DashboardFilter;
+use crate::analysis::items::model::WorkflowStatus;
 use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Fields, Rejected};
 use crate::http::input::{Body, Query};
@@ -31,7 +33,42 @@ wire_enum! {
     }
 }
 
+/// The formats that exports can have on this server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportFormats {
+    /// In the order of the enumeration.
+    pub formats: Vec<DashboardFormat>,
+}
+
+wire_enum! {
+    /// Which items a file has, by their workflow status.
+    pub enum ExportSelection {
+        All,
+        Approved,
+        /// APPROVED and NEEDS_REVIEW.
+        NotRejected,
+    }
+}
+
+impl ExportSelection {
+    #[must_use]
+    pub const fn keeps(self, status: WorkflowStatus) -> bool {
+        match self {
+            Self::All => true,
+            Self::Approved => matches!(status, WorkflowStatus::Approved),
+            Self::NotRejected => !matches!(status, WorkflowStatus::Rejected),
+        }
+    }
+}
+
 impl DashboardFormat {
+    /// Whether it is for people to read. The others are for programs, or come back as imports.
+    #[must_use]
+    pub const fn is_document(self) -> bool {
+        matches!(self, Self::Markdown | Self::Html | Self::Docx | Self::Pdf)
+    }
+
     /// The writer of the format; `None` for PDF, which the printer sets.
     #[must_use]
     pub const fn writer(self) -> Option<ExportFormat> {
@@ -76,16 +113,41 @@ pub struct ExportFilter {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub run_id: Option<Id<Run>>,
+    /// Which items the file has, by their status. Without it and without `status`, a document (DOCX, HTML, Markdown, PDF) has those that
+    /// are APPROVED, or all but the rejected ones where none is; the other formats have all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub selection: Option<ExportSelection>,
     #[serde(flatten)]
     pub items: DashboardFilter,
+}
+
+impl ExportFilter {
+    /// How the file says what it has.
+    #[must_use]
+    pub fn described(&self, selection: ExportSelection) -> SelectionHead {
+        let DashboardFilter { kind, priority, status, source, speaker, search } = &self.items;
+        let items = match (selection, status) {
+            (ExportSelection::All, Some(status)) => status.to_string(),
+            (selection, _) => selection.to_string(),
+        };
+        let is_filtered = kind.is_some()
+            || priority.is_some()
+            || source.is_some()
+            || speaker.is_some()
+            || search.is_some()
+            || (status.is_some() && selection != ExportSelection::All);
+        SelectionHead { items, is_filtered }
+    }
 }
 
 /// By hand, because what it shares with the dashboard is read as that query is: null is the same as absent.
 impl Body for ExportFilter {
     fn read(fields: &mut Fields) -> Result<Self, Rejected> {
         let run_id = fields.optional("runId");
+        let selection = fields.optional("selection");
         let items = DashboardFilter::read(fields);
-        Ok(Self { run_id: run_id?, items: items? })
+        Ok(Self { run_id: run_id?, selection: selection?, items: items? })
     }
 }
 

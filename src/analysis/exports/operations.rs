@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
+use strum::VariantArray;
 use tokio::fs::File;
 
 use super::bodies::ExportDashboard;
 use super::making::MakeExport;
-use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, file_name};
+use super::model::{DashboardExport, DashboardExportStatus, DashboardFormat, ExportFormats, file_name};
 use super::store::{self, KEPT, MAX_EXPORTS, StoredExport};
+use crate::access::principal::Caller;
 use crate::analysis::dashboard::operations as dashboards;
 use crate::analysis::state::Analysis;
 use crate::clients::printer;
@@ -21,6 +23,13 @@ use crate::{jobs, projects};
 /// When to look again for a printer that is not installed.
 const UNTIL_INSTALLED: Duration = Duration::from_secs(60 * 60);
 
+/// Returns the formats that can be made: PDF where its program is installed.
+pub async fn formats(state: &Analysis) -> ExportFormats {
+    let has_printer = state.exports.printer.is_installed().await;
+    let made = DashboardFormat::VARIANTS.iter().copied().filter(|format| format.writer().is_some() || has_printer);
+    ExportFormats { formats: made.collect() }
+}
+
 /// Exports the dashboard. If the id exists already, returns that export.
 ///
 /// # Errors
@@ -29,6 +38,7 @@ const UNTIL_INSTALLED: Duration = Duration::from_secs(60 * 60);
 pub async fn create(
     state: &Analysis,
     project_id: Id<ids::Project>,
+    caller: Caller,
     id: Id<DashboardExport>,
     body: ExportDashboard,
     request: RequestId,
@@ -78,7 +88,8 @@ pub async fn create(
                 expires_at: now + KEPT,
             };
             store::insert(conn, &export).await?;
-            jobs::enqueue_in_turn(conn, &project_id.to_string(), &MakeExport { export_id: id }, now, &request).await?;
+            let making = MakeExport { export_id: id, exported_by: Some(caller.user_id) };
+            jobs::enqueue_in_turn(conn, &project_id.to_string(), &making, now, &request).await?;
             Ok(export)
         })
     });

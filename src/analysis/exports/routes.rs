@@ -7,7 +7,7 @@ use strum::VariantArray;
 use tokio_util::io::ReaderStream;
 
 use super::bodies::ExportDashboard;
-use super::model::{DashboardExport, DashboardFormat};
+use super::model::{DashboardExport, DashboardFormat, ExportFormats};
 use super::operations;
 use super::store::StoredExport;
 use crate::access::policy::Member;
@@ -23,14 +23,18 @@ use crate::projects::model::Project;
 /// How many bytes of a file are read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
+pub async fn formats(_: Authorized<Member<Project>, Empty>, state: Analysis) -> Result<Reply<ExportFormats>, ApiError> {
+    Ok(Reply::ok(operations::formats(&state).await))
+}
+
 pub async fn create(
     request: Authorized<Member<Project>, ValidJson<ExportDashboard>>,
     state: Analysis,
 ) -> Result<Reply<DashboardExport>, ApiError> {
     let id = request.new_id();
     let ValidJson(body) = request.input;
-    let project_id = request.access.resource.id;
-    operations::create(&state, project_id, id, body, request.request_id).await.map(Reply::created)
+    let (project_id, caller) = (request.access.resource.id, request.access.caller);
+    operations::create(&state, project_id, caller, id, body, request.request_id).await.map(Reply::created)
 }
 
 /// The file of an export, in one of the formats.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use exports::specification::{
     ActionItemEntry, CriterionEntry, DecisionEntry, OpenQuestionEntry, ProjectHead, QualityNote, RequirementEntry,
-    RiskEntry, SourceEntry, Specification, SpecificationSummary, UserStoryEntry,
+    RiskEntry, SelectionHead, SourceEntry, Specification, SpecificationSummary, UserStoryEntry,
 };
 use pipeline::result::QualityIssue;
 use uuid::Uuid;
@@ -13,9 +13,21 @@ use crate::analysis::dashboard::model::ResultsDashboard;
 use crate::analysis::items::model::{AcceptanceCriterion, Requirement, SourceReference, UserStory};
 use crate::projects::model::Project;
 
+/// What the cover of a file says beside its project.
+pub struct ExportCover {
+    /// The name of the person who exports.
+    pub exported_by: String,
+    pub selection: SelectionHead,
+}
+
 /// Describes a dashboard's items; `names` has the names of the sources.
 #[must_use]
-pub fn specification(project: &Project, dashboard: ResultsDashboard, names: &HashMap<Uuid, String>) -> Specification {
+pub fn specification(
+    project: &Project,
+    dashboard: ResultsDashboard,
+    names: &HashMap<Uuid, String>,
+    cover: ExportCover,
+) -> Specification {
     let edited = dashboard.requirements.iter().map(|one| one.updated_at);
     let edited = edited.chain(dashboard.user_stories.iter().map(|one| one.updated_at)).max();
     // What no run has found was not written at any other time than the project itself.
@@ -29,6 +41,8 @@ pub fn specification(project: &Project, dashboard: ResultsDashboard, names: &Has
             language: project.language.to_string(),
         },
         as_of: edited.map_or(written, |edited| edited.max(written)).to_string(),
+        exported_by: cover.exported_by,
+        selection: cover.selection,
         run_id: dashboard.run_id.map(|id| id.to_string()),
         summary: SpecificationSummary {
             text: dashboard.summary.text,

@@ -120,6 +120,50 @@ on_both! {
         analysed.exporting(nowhere).await.refused(404, "NotFound");
     }
 
+    async fn a_document_has_what_is_approved_and_data_has_all_unless_somebody_chooses(world: World) {
+        let analysed = Analysed::of(world.user().await, NOTE).await;
+        let requirements = analysed.dashboard().await["requirements"].as_array().unwrap().clone();
+        assert!(requirements.len() > 2, "{requirements:?}");
+        let ids: Vec<&str> = requirements.iter().map(|one| one["id"].as_str().unwrap()).collect();
+        let decide = async |at: usize, decision: Value| {
+            let items = json!([{"targetType": "REQUIREMENT", "id": requirements[at]["id"]}]);
+            let mut body = json!({"items": items});
+            body.as_object_mut().unwrap().extend(decision.as_object().unwrap().clone());
+            analysed.ada.client.post(format!("/api/projects/{}/items/status", analysed.project)).json(body).await.is(200);
+        };
+        let said = async |body: Value| {
+            let export = analysed.export(body).await;
+            let text = analysed.content(&export).await.is(200).text();
+            let is_in = |id: &&str| text.contains(&format!("id=\"item-{id}\"")) || text.contains(&format!("\"id\": \"{id}\""));
+            let has: Vec<bool> = ids.iter().take(3).map(is_in).collect();
+            (has, text)
+        };
+        decide(1, json!({"workflowStatus": "REJECTED", "comment": "No."})).await;
+        let (has, text) = said(json!({"format": "HTML"})).await;
+        assert_eq!(has, [true, false, true], "nothing is approved yet");
+        assert!(text.contains("All items but rejected ones"));
+        decide(0, json!({"workflowStatus": "APPROVED"})).await;
+        let (has, text) = said(json!({"format": "HTML"})).await;
+        assert_eq!(has, [true, false, false]);
+        assert!(!text.contains(requirements[2]["statement"].as_str().unwrap()), "the summary tells of it no more");
+        assert!(text.contains("Approved items") && text.contains("Exported by"), "{text}");
+        assert!(!text.contains(&analysed.project), "ids are for programs");
+        for (filters, expected) in [
+            (json!({"selection": "ALL"}), [true, true, true]),
+            (json!({"selection": "NOT_REJECTED"}), [true, false, true]),
+            (json!({"selection": "APPROVED"}), [true, false, false]),
+            (json!({"status": "REJECTED"}), [false, true, false]),
+            (json!({"status": "NEEDS_REVIEW"}), [false, false, true]),
+        ] {
+            let (has, _) = said(json!({"format": "HTML", "filters": filters})).await;
+            assert_eq!(has, expected, "{filters}");
+        }
+        assert_eq!(said(json!({"format": "JSON"})).await.0, [true, true, true]);
+        assert_eq!(said(json!({"format": "JSON", "filters": {"selection": "APPROVED"}})).await.0, [true, false, false]);
+        let refused = analysed.exporting(json!({"format": "HTML", "filters": {"selection": "SOME"}})).await.is(422);
+        assert_eq!(refused.faults()[0].0, "filters.selection");
+    }
+
     async fn the_dashboard_lists_exports_and_its_tag_follows_them(world: World) {
         let analysed = Analysed::of(world.user().await, NOTE).await;
         let before = analysed.ada.client.get(analysed.at("")).await.is(200).etag();
@@ -237,6 +281,8 @@ on_both! {
         let analysed = Analysed::of(server.user().await, NOTE).await;
         let refused = analysed.exporting(json!({"format": "PDF"})).await.refused(503, "PrinterMissing");
         assert!(refused.text().contains("exports.printer"), "{}", refused.text());
+        let formats = analysed.ada.client.get(analysed.at("/exports/formats")).await.is(200).data()["formats"].clone();
+        assert_eq!(formats, json!(FORMATS.iter().map(|(format, ..)| *format).collect::<Vec<_>>()));
         assert_eq!(analysed.dashboard().await["exports"], json!([]));
     }
 
@@ -260,6 +306,10 @@ on_both! {
         std::fs::set_permissions(&printer, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let server = setup.start(&[("COLLOQUY__EXPORTS__PRINTER", printer.to_str().unwrap())]);
         let analysed = Analysed::of(server.user().await, NOTE).await;
+        let formats = analysed.ada.client.get(analysed.at("/exports/formats")).await.is(200).data()["formats"].clone();
+        assert!(formats.as_array().unwrap().contains(&json!("PDF")), "{formats}");
+        let stranger = server.user().await;
+        stranger.client.get(analysed.at("/exports/formats")).await.refused(403, "Forbidden");
         let export = analysed.exporting(json!({"format": "PDF"})).await.is(201).data().clone();
         assert_eq!((&export["status"], &export["sizeBytes"]), (&json!("FAILED"), &json!(null)), "{export}");
         let told = export["errorMessage"].as_str().unwrap();

@@ -10,11 +10,16 @@ import type { Project } from '../project/project.svelte';
 import { SvelteSet } from 'svelte/reactivity';
 
 export type FileExport = Schemas['DashboardExport'];
-export const FORMATS = ['XLSX', 'DOCX', 'PDF', 'HTML', 'MARKDOWN', 'CSV', 'JSON', 'REQIF'] as const;
+export type ExportFormat = Schemas['DashboardFormat'];
+const FORMATS: readonly ExportFormat[] = ['XLSX', 'DOCX', 'PDF', 'HTML', 'MARKDOWN', 'CSV', 'JSON', 'REQIF'];
+/** What people read; where nobody chooses, they have what is approved. */
+export const DOCUMENTS: readonly ExportFormat[] = ['DOCX', 'PDF', 'HTML', 'MARKDOWN'];
 
 export class ExportsState {
   files = $state.raw<FileExport[]>([]);
   isLoaded = $state(false);
+  /** Those that the server makes; PDF only once it says so. */
+  formats = $state.raw<readonly ExportFormat[]>(FORMATS.filter((format) => format !== 'PDF'));
   readonly downloading = new SvelteSet<string>();
   readonly #reload = coalesce(() => this.reload());
 
@@ -22,6 +27,7 @@ export class ExportsState {
 
   start(): () => void {
     void this.reload();
+    void this.#askFormats();
     const end = this.project.on(['dashboardExport.'], this.#reload.request);
     return () => {
       end();
@@ -35,6 +41,11 @@ export class ExportsState {
     const { exports } = await unwrap(api.GET('/api/projects/{projectId}/ai/results-dashboard', { params: { path: this.project.path, query } }));
     this.files = exports;
     this.isLoaded = true;
+  });
+
+  readonly #askFormats = (): Promise<void> => attempt(async () => {
+    const { formats } = await unwrap(api.GET('/api/projects/{projectId}/ai/results-dashboard/exports/formats', { params: { path: this.project.path } }));
+    this.formats = FORMATS.filter((format) => formats.includes(format));
   });
 
   /** Throws ApiError. */
