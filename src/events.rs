@@ -11,6 +11,7 @@ use crate::analysis::changes::ItemChanged;
 use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::imports::model::ImportCompleted;
 use crate::analysis::model::AiAnalysisRun;
+use crate::analysis::pairs::model::PairsChanged;
 use crate::live::asyncapi::{self, DataSchema, EventDescription, TopicDescription};
 use crate::meetings::MeetingTopicSnapshot;
 use crate::meetings::invitations::model::InvitationChanged;
@@ -73,6 +74,9 @@ fn described(kind: EventKind) -> EventDescription {
             with(of::<InvitationChanged>(), "An invitation was declined. Only hosts receive it.")
         }
         EventKind::ItemChanged => with(of::<ItemChanged>(), "A requirement or user story changed: read it again."),
+        EventKind::PairsChanged => {
+            with(of::<PairsChanged>(), "The pairs of the project's requirements changed: read them again.")
+        }
         EventKind::ImportCompleted => with(of::<ImportCompleted>(), "An imported file was read, or could not be read."),
         EventKind::DashboardExportCompleted => {
             with(of::<DashboardExport>(), "The file of an export is ready, or failed.")

@@ -269,6 +269,13 @@ pub fn public() -> Vec<Operation> {
                 analysis::findings::routes::undo => 200 [404, 409]
                 "Undo an AI analysis run" message "AI analysis run undone.";
         }
+        "Pairs" in analysis {
+            GET "/api/projects/{projectId}/item-pairs" "listItemPairs" analysis::pairs::routes::list => 200 [404]
+                "List the pairs of requirements that may repeat or contradict each other" message "Pairs retrieved.";
+            POST "/api/projects/{projectId}/item-pairs/settlements" "settleItemPairs"
+                analysis::pairs::routes::settle => 200 [404, 409]
+                "Settle pairs of requirements, or open them again" message "Pairs settled.";
+        }
         "AI Results Dashboard" in analysis {
             GET "/api/projects/{projectId}/ai/results-dashboard" "getResultsDashboard"
                 analysis::dashboard::routes::dashboard => 200 [304, 404, 409]

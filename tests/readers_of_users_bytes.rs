@@ -83,6 +83,7 @@ const OTHERS: &[&str] = &[
     "audioadapter-buffers",
     "earshot",
     "half",
+    "imara-diff",
     "matrixmultiply",
     "regex",
     "rubato",

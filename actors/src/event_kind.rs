@@ -30,6 +30,8 @@ pub enum EventKind {
     InvitationDeclined,
     #[strum(serialize = "item.changed")]
     ItemChanged,
+    #[strum(serialize = "pairs.changed")]
+    PairsChanged,
     #[strum(serialize = "import.completed")]
     ImportCompleted,
     #[strum(serialize = "dashboardExport.completed")]
@@ -132,6 +134,7 @@ impl EventKind {
             | Self::InvitationAccepted
             | Self::InvitationDeclined
             | Self::ItemChanged
+            | Self::PairsChanged
             | Self::ImportCompleted
             | Self::DashboardExportCompleted
             | Self::FeedbackSubmitted

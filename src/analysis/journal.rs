@@ -11,6 +11,7 @@ use async_trait::async_trait;
 
 use super::findings::operations::announce_changed;
 use super::findings::store as findings;
+use super::items::comparing;
 use super::model::AiAnalysisRun;
 use super::proposals::forgetting;
 use super::proposals::store::drafts as proposals;
@@ -124,6 +125,9 @@ async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Resu
     if is_successful && !findings::publish(conn, run, now).await? {
         return Err(DbError::Broken(format!("the run {} can't be complete: nothing says what it found", run.id)));
     }
+    if is_successful {
+        comparing::enqueue(conn, run.project_id, now, request).await?;
+    }
     if let Some(meeting_id) = run.meeting_id.filter(|_| is_successful) {
         grounding::enqueue_of_meeting(conn, meeting_id, now, request).await?;
     }
@@ -133,5 +137,5 @@ async fn end(conn: &mut Conn, run: &Run, now: Time, request: &RequestId) -> Resu
     }
     store::delete_node_outputs(conn, run.id).await?;
     let is_enqueued = !is_successful && forgetting::enqueue(conn, run, now, request).await?;
-    Ok(is_enqueued || run.meeting_id.is_some_and(|_| is_successful))
+    Ok(is_enqueued || is_successful)
 }

@@ -27,6 +27,7 @@ pub mod large_reads;
 pub mod model;
 pub mod operations;
 pub mod operator;
+pub mod pairs;
 pub mod proposals;
 pub mod routes;
 pub mod run_loop;

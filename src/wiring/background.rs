@@ -17,6 +17,7 @@ use crate::analysis::findings::grounding::GroundItemsAgainHandler;
 use crate::analysis::imports::planner::ImportPlanner;
 use crate::analysis::imports::reading::ReadImportHandler;
 use crate::analysis::operator::CancelRunHandler;
+use crate::analysis::pairs::comparing::CompareRequirementsHandler;
 use crate::analysis::proposals::forgetting::ForgetProposalDraftsHandler;
 use crate::analysis::run_loop;
 use crate::clients::speech::{SpeechService, SpeechServiceSettings};
@@ -88,6 +89,7 @@ pub fn handlers(states: &States, data: &Path) -> Result<Handlers, String> {
         .with(ReadImportHandler { state: analysis.clone(), planner: ImportPlanner::new(program.clone()) })
         .with(ExportStoriesHandler { state: states.trackers.clone() })
         .with(GroundItemsAgainHandler { state: analysis.clone() })
+        .with(CompareRequirementsHandler { state: analysis.clone() })
         .with(DeleteRecordingFilesHandler { state: meetings.clone() })
         .with(AssembleRecordingHandler { state: meetings.clone(), prober: Prober::new(program.clone()) })
         .with(ReadTranscriptHandler { state: meetings.clone() })

@@ -23,6 +23,7 @@ use self::listen::BoundServer;
 pub use self::pipeline_service::serve_pipeline;
 use self::states::{Foundation, States};
 use crate::analysis::findings::adoption;
+use crate::analysis::pairs::comparing;
 use crate::backup::{BackupPlaces, BackupStore, marker};
 use crate::clients::files::{Collection, STORES, StorePlace};
 use crate::config::Config;
@@ -131,6 +132,7 @@ async fn build(config: Config) -> Result<Built, String> {
     states.check_mounted(&routes::public())?;
     states.check_mounted(&routes::internal())?;
     adoption::adopt_all(&states.analysis).await.map_err(|error| error.to_string())?;
+    comparing::enqueue_all_noted(&states.analysis).await.map_err(|error| error.to_string())?;
     background::begin(&states, &data)?;
     Ok(Built { states, lease, arbiters, background, sockets })
 }

@@ -70,6 +70,8 @@ const BOUNDS: &[(&str, &str)] = &[
     ("unadopted_projects", "one a project, deleted when a server starts"),
     ("items", "by what runs and imports find"),
     ("item_numbers", "one a kind and project"),
+    ("item_pairs", "four an item"),
+    ("uncompared_projects", "one a project, until its requirements are compared"),
     ("proposals", "by what runs and imports find"),
     ("proposal_texts", "by proposals"),
     ("proposal_links", "by proposals"),

@@ -3,8 +3,8 @@
 // Loads may overlap: a filter changes while the answer to the former one is on its way. Each has a number, and only the newest
 // one is shown; whoever waits for another waits for the newest.
 
-import { attempt } from '$shared/account.svelte';
-import { unwrap } from '$shared/api/client';
+import { attempt, reportFailure } from '$shared/account.svelte';
+import { ApiError, unwrap } from '$shared/api/client';
 import { coalesce } from './project/coalesce';
 
 interface Page<Item> { items: Item[]; nextCursor: string | null; totalCount: number }
@@ -12,6 +12,9 @@ interface Outcome<Data> { data?: { data: Data }; error?: unknown; response: Resp
 type Ask<Item> = (cursor: string | undefined, limit: number) => Promise<Outcome<Page<Item>>>;
 
 const PAGE = 100;
+/** How long a load that failed waits before it is made again: twice as long each time. */
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
 
 export class LiveList<Item extends { id: string }> {
   items = $state.raw<Item[]>([]);
@@ -19,9 +22,14 @@ export class LiveList<Item extends { id: string }> {
   isLoaded = $state(false);
   /** Whether there are more than those in `items`. */
   isMore = $state(false);
+  /** Whether the newest load did not come to its end. */
+  hasFailed = $state(false);
+  /** Whether it is made again by itself. */
+  isRetrying = $state(false);
 
   readonly #ask: Ask<Item>;
   readonly #isWhole: boolean;
+  readonly #retries: boolean;
   readonly #reload = coalesce(() => this.load());
   #cursor: string | null = null;
   /** How many were loaded, so that a reload shows no fewer. */
@@ -31,34 +39,59 @@ export class LiveList<Item extends { id: string }> {
   #newest: Promise<void> = Promise.resolve();
   /** What was put in since that load began: its answer may be older. */
   readonly #meanwhile = new Map<string, { item: Item; isNew: boolean }>();
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #isCancelled = false;
 
-  /** `whole`: all pages are loaded, and not the first alone. */
-  constructor(ask: Ask<Item>, { whole = false } = {}) {
+  /**
+   * `whole`: all pages are loaded, and not the first alone. `retries`: what fails in passing is no message, but is loaded again by
+   * itself until `cancel`; the view says so.
+   */
+  constructor(ask: Ask<Item>, { whole = false, retries = false } = {}) {
     this.#ask = ask;
     this.#isWhole = whole;
+    this.#retries = retries;
   }
 
   /** Loads soon; many requests in a short time are one. */
   readonly request = (): void => this.#reload.request();
-  readonly cancel = (): void => this.#reload.cancel();
+  readonly cancel = (): void => {
+    this.#isCancelled = true;
+    clearTimeout(this.#retry);
+    this.#reload.cancel();
+  };
 
   readonly load = (): Promise<void> => {
     const number = ++this.#number;
+    this.#isCancelled = false;
+    clearTimeout(this.#retry);
     this.#meanwhile.clear();
     this.#newest = this.#load(number);
     return this.#newest;
   };
 
   async #load(number: number): Promise<void> {
-    await attempt(async () => {
-      try {
-        await this.#read(() => number === this.#number);
-      } catch (thrown) {
-        // That an answer nobody waits for any more did not come is no fault.
-        if (number === this.#number) throw thrown;
-      }
-    });
+    try {
+      await this.#read(() => number === this.#number);
+      if (number === this.#number) this.#succeed();
+    } catch (thrown) {
+      // That an answer nobody waits for any more did not come is no fault.
+      if (number === this.#number) this.#fail(thrown);
+    }
     if (number !== this.#number) await this.#newest;
+  }
+
+  #succeed(): void {
+    [this.hasFailed, this.isRetrying, this.#retryMs] = [false, false, FIRST_RETRY_MS];
+  }
+
+  #fail(thrown: unknown): void {
+    this.hasFailed = true;
+    this.isRetrying = this.#retries && !this.#isCancelled && thrown instanceof ApiError && thrown.passes;
+    if (!this.isRetrying) return reportFailure(thrown);
+    const askedMs = thrown instanceof ApiError && thrown.retryAfter ? thrown.retryAfter * 1_000 : 0;
+    this.#retry = setTimeout(() => void this.load(), Math.max(this.#retryMs, askedMs));
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
 
   async #read(isNewest: () => boolean): Promise<void> {

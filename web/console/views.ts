@@ -17,27 +17,29 @@ export interface View {
   group?: Group;
   label: Key;
   icon: IconName;
-  /** Which of the project's counts stands beside the name. */
-  count?: keyof Schemas['Project']['counts'];
+  /** How many of what it shows stand beside the name; of pairs, how many wait for the reader. */
+  count?: (project: Project) => number;
   /** Who may see it; without it, every member. */
   isFor?: (project: Project) => boolean;
   load: () => Promise<{ default: Component<{ project: Project }> }>;
 }
 
+const counted = (name: keyof Schemas['Project']['counts']) => ({ details }: Project): number => details?.counts[name] ?? 0;
+
 const VIEWS: readonly View[] = [
   { name: 'home', label: 'home.heading', icon: 'home', load: () => import('./home/Home.svelte') },
-  { name: 'documents', group: 'sources', label: 'documents.heading', icon: 'file', count: 'documents', load: () => import('./documents/Documents.svelte') },
-  { name: 'meetings', group: 'sources', label: 'meetings.heading', icon: 'calendar', count: 'meetings', load: () => import('./meetings/Meetings.svelte') },
+  { name: 'documents', group: 'sources', label: 'documents.heading', icon: 'file', count: counted('documents'), load: () => import('./documents/Documents.svelte') },
+  { name: 'meetings', group: 'sources', label: 'meetings.heading', icon: 'calendar', count: counted('meetings'), load: () => import('./meetings/Meetings.svelte') },
   { name: 'runs', group: 'sources', label: 'run.heading', icon: 'spark', load: () => import('./runs/Runs.svelte') },
-  { name: 'results', group: 'results', label: 'results.heading', icon: 'list', count: 'requirements', load: () => import('./results/Results.svelte') },
+  { name: 'results', group: 'results', label: 'results.heading', icon: 'list', count: counted('requirements'), load: () => import('./results/Results.svelte') },
   { name: 'proposals', group: 'results', label: 'proposals.heading', icon: 'columns', load: () => import('./proposals/Proposals.svelte') },
-  { name: 'conflicts', group: 'results', label: 'conflicts.heading', icon: 'warn', load: () => import('./conflicts/Conflicts.svelte') },
+  { name: 'conflicts', group: 'results', label: 'conflicts.heading', icon: 'warn', count: ({ waitingPairs }) => waitingPairs, load: () => import('./conflicts/Conflicts.svelte') },
   { name: 'trace', group: 'results', label: 'trace.heading', icon: 'link', load: () => import('./trace/Trace.svelte') },
   { name: 'baselines', group: 'results', label: 'baselines.heading', icon: 'flag', load: () => import('./baselines/Baselines.svelte') },
   { name: 'history', group: 'results', label: 'history.heading', icon: 'history', load: () => import('./history/History.svelte') },
   { name: 'feedback', group: 'sharing', label: 'feedback.heading', icon: 'comment', isFor: (project) => project.isAnalyst, load: () => import('./feedback/FeedbackView.svelte') },
   { name: 'exports', group: 'sharing', label: 'exports.heading', icon: 'out', load: () => import('./exports/Exports.svelte') },
-  { name: 'people', group: 'project', label: 'people.heading', icon: 'people', count: 'members', load: () => import('./people/People.svelte') },
+  { name: 'people', group: 'project', label: 'people.heading', icon: 'people', count: counted('members'), load: () => import('./people/People.svelte') },
   { name: 'settings', group: 'project', label: 'settings.heading', icon: 'gear', load: () => import('./settings/SettingsView.svelte') },
 ];
 
@@ -48,5 +50,3 @@ export const groupsFor = (project: Project): { name: Group | null; views: View[]
   [null, ...GROUPS].map((name) => ({ name, views: viewsFor(project).filter(({ group = null }) => group === name) })).filter(({ views }) => views.length > 0);
 
 export const viewOf = (project: Project, name: string): View | undefined => viewsFor(project).find((view) => view.name === name);
-
-export const countOf = ({ count }: View, { counts }: Schemas['Project']): number => (count ? counts[count] : 0);

@@ -127,3 +127,12 @@ test('of many, those that were changed meanwhile are said not to be undone', asy
 test('where none of many is undone, none is said to be', async () => {
   expect(await undoesBoth(['first', 'second'])).toEqual(['fault: 2 items were not changed: somebody else changed them meanwhile']);
 });
+
+test('a requirement says which others it may repeat or contradict, and leads to the pair', () => {
+  results.put(requirement('third', { duplicateOf: 'second', conflictsWith: ['first'] }));
+  render(ItemPane, propsOf(results.find('third') as Reviewed));
+  const links = ['SECOND', 'FIRST'].map((code) => screen.getByRole('link', { name: code }));
+  expect(links.map((link) => `${link.parentElement?.firstElementChild?.textContent} ${link.getAttribute('href')}`)).toEqual([
+    'May repeat /projects/p/conflicts?pair=THIRD,SECOND', 'May contradict /projects/p/conflicts?pair=THIRD,FIRST',
+  ]);
+});

@@ -1,7 +1,10 @@
 // A list whose loads overlap: the newest one is shown, with what was put in meanwhile.
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { LiveList } from '../console/live-list.svelte';
+import { ApiError } from '../shared/api/client';
 import { toasts } from '../shared/ui/toasts.svelte';
+
+afterEach(() => { vi.useRealTimers(); });
 
 interface Item { id: string; words: string }
 interface Page { items: Item[]; nextCursor: string | null; totalCount: number }
@@ -111,4 +114,45 @@ test('what is put in while a long list grows is in it once', async () => {
   await loaded;
   expect(words(list)).toEqual(['a old', 'b new']);
   expect(list.totalCount).toBe(2);
+});
+
+/** A list that loads again by itself; each of its answers fails with one of these, and then it has one item. */
+function failing(errors: ApiError[]) {
+  vi.useFakeTimers();
+  let asked = 0;
+  const list = new LiveList<Item>(async () => {
+    asked += 1;
+    const error = errors.shift();
+    if (error) throw error;
+    return Promise.resolve({ data: { data: page([item('a')]) }, response: new Response() });
+  }, { retries: true });
+  return { list, asked: () => asked };
+}
+
+test('what fails in passing is loaded again by itself, each time after twice as long, or when the server says', async () => {
+  const { list, asked } = failing([new ApiError(503, []), new ApiError(0, []), new ApiError(429, [], 7)]);
+  await list.load();
+  expect([list.isLoaded, list.hasFailed, list.isRetrying, toasts.length]).toEqual([false, true, true, 0]);
+  await vi.advanceTimersByTimeAsync(999);
+  expect(asked()).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(asked()).toBe(2);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked()).toBe(3);
+  await vi.advanceTimersByTimeAsync(6_999);
+  expect(asked()).toBe(3);
+  await vi.advanceTimersByTimeAsync(1);
+  expect([words(list), list.hasFailed, list.isRetrying]).toEqual([['a old'], false, false]);
+});
+
+test('what was left is not loaded again, also when its last answer comes later', async () => {
+  const { list, asked } = failing([new ApiError(503, []), new ApiError(503, [])]);
+  await list.load();
+  list.cancel();
+  await vi.advanceTimersByTimeAsync(60_000);
+  const loaded = list.load();
+  list.cancel();
+  await loaded;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([asked(), vi.getTimerCount()]).toEqual([2, 0]);
 });

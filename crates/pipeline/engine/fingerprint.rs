@@ -109,6 +109,16 @@ const STOP_WORDS: [&str; 44] = [
     "there", "than", "then", "their", "our", "any", "also", "into", "within", "each",
 ];
 
+/// Whether a word in lower case says that something is not so.
+pub fn is_negation(word: &str) -> bool {
+    NEGATIONS.contains(&word) || word.ends_with("n't")
+}
+
+/// Whether a word in lower case tells no statement from another one.
+pub fn is_common(word: &str) -> bool {
+    STOP_WORDS.contains(&word) || MODALS.contains(&word)
+}
+
 /// Returns the key of a risk, a question, an action or a decision with these words: that of a finding.
 #[must_use]
 pub fn recorded_key(kind: RecordedKind, words: &str) -> String {

@@ -123,12 +123,18 @@ fn note_relations(
             let title = requirements.get(with).map(|requirement| requirement.title.clone()).unwrap_or_default();
             if let (Some(requirement), Some(key)) = (requirements.get_mut(at), keys.get(with)) {
                 requirement.conflicts_with.push(key.clone());
-                let message = format!("It contradicts “{title}”. {}", found.reason);
+                let message = conflict_message(&title, &found.reason);
                 requirement.quality_issues.push(QualityIssue::new(IssueCode::Conflict, message));
             }
         }
     }
     Ok(relations.contradictions.len())
+}
+
+/// Returns the message of an issue [`IssueCode::Conflict`]: the title of the other requirement, and why.
+#[must_use]
+pub fn conflict_message(title: &str, reason: &str) -> String {
+    format!("It may contradict “{title}”. {reason}")
 }
 
 pub fn issues_of(terms: &ProjectTerms, requirement: &RequirementDraft) -> Vec<QualityIssue> {
@@ -179,7 +185,9 @@ fn quoted(found: regex::Match<'_>) -> String {
 fn checked_story(story: &UserStoryDraft, requirements: &HashMap<&str, &RequirementDraft>) -> UserStoryDraft {
     let mut story = story.clone();
     let inherited = story.requirement_keys.iter().filter_map(|key| requirements.get(key.as_str()));
-    let inherited: Vec<QualityIssue> = inherited.flat_map(|requirement| requirement.quality_issues.clone()).collect();
+    // What a requirement may contradict is no issue of the story.
+    let inherited = inherited.flat_map(|requirement| requirement.quality_issues.clone());
+    let inherited: Vec<QualityIssue> = inherited.filter(|issue| issue.code != IssueCode::Conflict).collect();
     let is_testable = story.acceptance_criteria.iter().any(|criterion| criterion.then.is_some());
     let parts = (story.role.is_some(), story.benefit.is_some(), is_testable);
     (story.quality_score, story.quality_issues) = story_quality(inherited, parts);

@@ -10,6 +10,7 @@ mod addressed;
 mod assignee;
 
 mod choices;
+pub mod claims;
 mod classify;
 mod columns;
 mod corpus;
@@ -72,7 +73,7 @@ pub use fingerprint::{RecordedKind, recorded_key};
 pub use heads::TrainedHeads;
 pub use index::{BlockContext, Index, Sentence};
 pub use indexer::Indexer;
-pub use issues::quality_score;
+pub use issues::{conflict_message, quality_score};
 pub use regenerate::regenerate;
 pub use reviewed::{edited_story_quality, requirement_key, requirement_quality, story_key};
 pub use stories::describe;

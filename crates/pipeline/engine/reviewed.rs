@@ -44,7 +44,9 @@ pub fn edited_story_quality(
     has_benefit: bool,
     is_testable: bool,
 ) -> (f64, Vec<QualityIssue>) {
-    let inherited = former.iter().filter(|issue| !OF_A_STORY.contains(&issue.code)).cloned().collect();
+    // Stories of before may have what a requirement contradicts.
+    let is_inherited = |issue: &&QualityIssue| !OF_A_STORY.contains(&issue.code) && issue.code != IssueCode::Conflict;
+    let inherited = former.iter().filter(is_inherited).cloned().collect();
     story_quality(inherited, (has_role, has_benefit, is_testable))
 }
 

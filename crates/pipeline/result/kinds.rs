@@ -122,8 +122,10 @@ impl IssueCode {
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
-            Self::Conflict | Self::Placeholder => Severity::High,
-            Self::SeveralInOne
+            Self::Placeholder => Severity::High,
+            // A claim to be checked.
+            Self::Conflict
+            | Self::SeveralInOne
             | Self::Unmeasurable
             | Self::UnclearPronoun
             | Self::OpenEnded

@@ -16,6 +16,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::analysis::items::comparing;
 use crate::analysis::items::edits::must_fit;
 use crate::analysis::items::model::{UserStory, WorkflowStatus};
 use crate::analysis::items::project_item::{ProjectItem, ReferenceKind};
@@ -40,6 +41,8 @@ pub struct ItemChanges {
     changed: Vec<(ItemKind, Uuid)>,
     /// Requirements whose change makes stories suspect.
     unsettling: Vec<Uuid>,
+    /// Whether a requirement came, stands again or stands no more, or says something else.
+    is_to_compare: bool,
     events: Vec<NewEvent>,
 }
 
@@ -56,7 +59,15 @@ pub struct ItemChanged {
 impl ItemChanges {
     #[must_use]
     pub const fn new(project_id: Id<ids::Project>, decider: Decider, now: Time) -> Self {
-        Self { project_id, decider, now, changed: Vec::new(), unsettling: Vec::new(), events: Vec::new() }
+        Self {
+            project_id,
+            decider,
+            now,
+            changed: Vec::new(),
+            unsettling: Vec::new(),
+            is_to_compare: false,
+            events: Vec::new(),
+        }
     }
 
     #[must_use]
@@ -82,6 +93,7 @@ impl ItemChanges {
             return Ok(None);
         }
         self.changed.push((kind, item.id()));
+        self.is_to_compare |= kind == ItemKind::Requirement;
         self.note(None, &item, ItemDecision::of(ApprovalAction::AcceptProposal));
         Ok(Some(item))
     }
@@ -104,6 +116,7 @@ impl ItemChanges {
         let is_rejected =
             after.workflow_status() == WorkflowStatus::Rejected && before.workflow_status() != WorkflowStatus::Rejected;
         let is_another = self.note(Some(before), after, decision);
+        self.is_to_compare |= is_to_compare(before, after);
         if matches!(after, ProjectItem::Requirement(_)) && (is_rejected || is_another) {
             self.unsettling.push(after.id());
         }
@@ -164,9 +177,23 @@ impl ItemChanges {
         Ok(())
     }
 
-    async fn follow(&mut self, conn: &mut Conn, mut item: ProjectItem) -> Result<(), DbError> {
+    /// Stores an item that rests on, or refers to, something else now. Its version stays: nobody edited it.
+    ///
+    /// # Errors
+    /// Only database errors.
+    pub async fn follow(&mut self, conn: &mut Conn, mut item: ProjectItem) -> Result<(), DbError> {
         item.changed_at(self.now);
         store::follow(conn, &item, self.now).await?;
+        self.changed.push((item.kind(), item.id()));
+        Ok(())
+    }
+
+    /// Stores a requirement that says something else of its pairs now: nobody touched it.
+    ///
+    /// # Errors
+    /// Only database errors.
+    pub async fn relink(&mut self, conn: &mut Conn, item: &ProjectItem) -> Result<(), DbError> {
+        store::relink(conn, item).await?;
         self.changed.push((item.kind(), item.id()));
         Ok(())
     }
@@ -179,6 +206,9 @@ impl ItemChanges {
         if !self.unsettling.is_empty() {
             self.make_stories_suspect(conn).await?;
         }
+        if self.is_to_compare {
+            comparing::enqueue(conn, self.project_id, self.now, request).await?;
+        }
         trail::append(conn, self.project_id, &self.decider, self.now, self.events).await?;
         let mut seen = HashSet::new();
         self.changed.retain(|(_, id)| seen.insert(*id));
@@ -188,6 +218,14 @@ impl ItemChanges {
         }
         Ok(records)
     }
+}
+
+/// Whether a requirement is to be compared with others again: it has other words, was rejected, or stands again.
+fn is_to_compare(before: &ProjectItem, after: &ProjectItem) -> bool {
+    let (ProjectItem::Requirement(before), ProjectItem::Requirement(after)) = (before, after) else { return false };
+    let is_rejected = |status: WorkflowStatus| status == WorkflowStatus::Rejected;
+    is_rejected(before.workflow_status) != is_rejected(after.workflow_status)
+        || (&before.statement, &before.title) != (&after.statement, &after.title)
 }
 
 /// Appends the event that says to read an item again.

@@ -21,6 +21,7 @@ use crate::analysis::items::project_item::ProjectItem;
 use crate::analysis::items::spooling::all_items;
 use crate::analysis::large_reads::memory::{MAX_PARSED_BYTES, ReservedMemory, WorkMemory};
 use crate::analysis::large_reads::{SharedAnswer, answered};
+use crate::analysis::pairs::store::contradictions_of_run;
 use crate::analysis::state::Analysis;
 use crate::analysis::{exports, store};
 use crate::db::{Conn, DbError};
@@ -262,7 +263,11 @@ async fn specification(state: &Analysis, project_id: Id<ids::Project>) -> Result
                 let runs = results::run_shares(conn, project_id).await?;
                 // What the first one found is all that there is.
                 let latest = match runs.as_slice() {
-                    [_, .., newest] => Some(telling::summary(&findings_of(conn, newest.run_id).await?)),
+                    [_, .., newest] => {
+                        let found = findings_of(conn, newest.run_id).await?;
+                        let contradictions = contradictions_of_run(conn, newest.run_id, telling::MAX_TOLD).await?;
+                        Some(telling::summary(&found, &contradictions))
+                    }
                     _ => None,
                 };
                 Ok::<_, DbError>((runs, latest))

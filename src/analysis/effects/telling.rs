@@ -6,10 +6,13 @@ use crate::projects::item_kind::ItemKind;
 
 /// How many codes a sentence names.
 const MAX_NAMED: usize = 5;
+/// The most contradictions that are looked at to tell of them.
+pub const MAX_TOLD: i64 = 100;
 
-/// Tells what a run did: what it added by kind, and the items that it proposes something about.
+/// Tells what a run did: what it added by kind, the items that it proposes something about, and which requirements it may
+/// contradict: the numbers of its own ones with those of the others.
 #[must_use]
-pub fn summary(found: &[StoredFinding]) -> String {
+pub fn summary(found: &[StoredFinding], contradictions: &[(i64, i64)]) -> String {
     let of = |effect: FindingEffect| found.iter().filter(move |row| row.3 == effect);
     let mut sentences = Vec::new();
     let mut added: Vec<(ItemKind, usize)> = Vec::new();
@@ -38,6 +41,17 @@ pub fn summary(found: &[StoredFinding]) -> String {
         if !named.is_empty() {
             sentences.push(format!("{verb} {}.", listed(&named, more)));
         }
+    }
+    let mut contradicted = Vec::new();
+    for code in contradictions.iter().map(|(_, other)| ItemKind::Requirement.code(*other)) {
+        if !contradicted.contains(&code) {
+            contradicted.push(code);
+        }
+    }
+    let more = contradicted.len().saturating_sub(MAX_NAMED);
+    contradicted.truncate(MAX_NAMED);
+    if !contradicted.is_empty() {
+        sentences.push(format!("May contradict {}.", listed(&contradicted, more)));
     }
     match of(FindingEffect::Confirmed).count() {
         0 => {}
@@ -90,16 +104,16 @@ mod tests {
             row(ItemKind::Requirement, 1, FindingEffect::Confirmed, false),
         ];
         assert_eq!(
-            summary(&found),
+            summary(&found, &[(7, 2), (8, 2)]),
             "Added 2 requirements and 1 decision. Proposes changes of REQ-002. \
-             Did not find any more, and proposes to reject RISK-003. Found 1 item again."
+             Did not find any more, and proposes to reject RISK-003. May contradict REQ-002. Found 1 item again."
         );
         found.extend((10..17).map(|number| row(ItemKind::Requirement, number, FindingEffect::Changed, true)));
         assert!(
-            summary(&found).contains("REQ-002, REQ-010, REQ-011, REQ-012, REQ-013 and 3 more."),
+            summary(&found, &[]).contains("REQ-002, REQ-010, REQ-011, REQ-012, REQ-013 and 3 more."),
             "{}",
-            summary(&found)
+            summary(&found, &[])
         );
-        assert_eq!(summary(&[]), "Found nothing that changes the specification.");
+        assert_eq!(summary(&[], &[]), "Found nothing that changes the specification.");
     }
 }

@@ -13,12 +13,17 @@ use super::model::{RunFinding, RunFindings, UndoneRun};
 use super::store::{self, undo};
 use crate::access::principal::Caller;
 use crate::analysis::RunSnapshot;
-use crate::analysis::changes::item_changed;
+use crate::analysis::changes::{ItemChanges, item_changed};
 use crate::analysis::effects::store::{StoredFinding, findings_of};
 use crate::analysis::effects::{FindingEffect, telling};
+use crate::analysis::items::comparing;
+use crate::analysis::items::project_item::ReferenceKind;
 use crate::analysis::items::store::item_of;
+use crate::analysis::pairs::links::follow_pairs;
+use crate::analysis::pairs::store::{contradictions_of_run, partners as partners_of};
 use crate::analysis::state::Analysis;
 use crate::analysis::store as runs;
+use crate::analysis::trail::decider;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -40,14 +45,15 @@ pub async fn findings(state: &Analysis, run: &RunSnapshot) -> Result<RunFindings
         Box::pin(async move {
             let Some(ended) = undo::ended_at(conn, run_id).await? else { return Ok(None) };
             let undone = undo::undone_at(conn, run_id).await?;
-            Ok::<_, DbError>(Some((ended, undone, findings_of(conn, run_id).await?)))
+            let contradictions = contradictions_of_run(conn, run_id, telling::MAX_TOLD).await?;
+            Ok::<_, DbError>(Some((ended, undone, findings_of(conn, run_id).await?, contradictions)))
         })
     });
-    let (ended, undone_at, found) = found.await?.ok_or_else(no_result)?;
+    let (ended, undone_at, found, contradictions) = found.await?.ok_or_else(no_result)?;
     let of = |effect: FindingEffect| found.iter().filter(|row| row.3 == effect).map(shown).collect();
     Ok(RunFindings {
         run_id,
-        summary: telling::summary(&found),
+        summary: telling::summary(&found, &contradictions),
         added: of(FindingEffect::Added),
         confirmed: of(FindingEffect::Confirmed),
         changed: of(FindingEffect::Changed),
@@ -105,10 +111,14 @@ pub async fn undo(
             if ended + UNDO_FOR < now {
                 return Err(refused("A run can be undone within ten minutes after it has ended."));
             }
-            let taken = take_back(conn, project_id, run_id, ended, now).await?;
+            let (undone, partners) = take_back(conn, project_id, run_id, ended, now).await?;
             undo::note(conn, run_id, caller.user_id, now).await?;
-            let records = announce(conn, project_id, &taken.taken_back, now, &request).await?;
-            Ok::<_, ApiError>((UndoneRun { run_id, undone_at: now, ..taken }, records))
+            let mut changes = ItemChanges::new(project_id, decider(conn, caller).await?, now);
+            follow_pairs(conn, project_id, &mut changes, &partners).await?;
+            let mut records = changes.finish(conn, &request).await?;
+            records.extend(announce(conn, project_id, &undone.taken_back, now, &request).await?);
+            comparing::enqueue(conn, project_id, now, &request).await?;
+            Ok::<_, ApiError>((undone, records))
         })
     });
     let (undone, records): (UndoneRun, Vec<EventRecord>) = undone.await?;
@@ -116,13 +126,14 @@ pub async fn undo(
     Ok(undone)
 }
 
+/// Returns also the requirements that were pairs with what is gone.
 async fn take_back(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     run_id: Id<Run>,
     ended: Time,
     now: Time,
-) -> Result<UndoneRun, DbError> {
+) -> Result<(UndoneRun, Vec<Id<()>>), DbError> {
     let found = findings_of(conn, run_id).await?;
     let restorable = undo::restorable(conn, run_id).await?;
     let is_written = |(_, id, _, effect, ..): &&StoredFinding| match effect {
@@ -145,10 +156,13 @@ async fn take_back(
     for (kind, id, ..) in refreshed {
         undo::restore_refreshed(conn, run_id, *kind, *id, now).await?;
     }
-    undo::remove(conn, project_id, &ids_of(added)).await?;
+    let removed = ids_of(added);
+    let partners = partners_of(conn, &removed).await?;
+    undo::remove(conn, project_id, &removed).await?;
     undo::withdraw_proposals(conn, project_id, run_id).await?;
     let shown = |rows: &[&StoredFinding]| rows.iter().map(|row| shown(row)).collect();
-    Ok(UndoneRun { run_id, undone_at: now, taken_back: shown(&taken_back), kept: shown(&kept) })
+    let undone = UndoneRun { run_id, undone_at: now, taken_back: shown(&taken_back), kept: shown(&kept) };
+    Ok((undone, partners))
 }
 
 /// The items that were touched since a run, and those that such items refer to, directly or not.
@@ -165,7 +179,9 @@ async fn touched_since(
         next.clear();
         for (kind, body) in bodies {
             let referred = item_of(kind, &body)?.references();
-            next.extend(referred.into_iter().map(|(_, id)| id).filter(|id| touched.insert(*id)));
+            // What it may repeat or contradict is a claim about both, and no reason to keep the other one.
+            let covered = referred.into_iter().filter(|(how, _)| *how == ReferenceKind::Requirement);
+            next.extend(covered.map(|(_, id)| id).filter(|id| touched.insert(*id)));
         }
     }
     Ok(touched)

@@ -1,6 +1,7 @@
 //! The items of a project: its requirements and user stories, each under a code that never changes.
 
 pub mod bodies;
+pub mod comparing;
 pub mod content_key;
 pub mod edits;
 pub mod model;

@@ -99,10 +99,10 @@ pub struct Requirement {
     pub workflow_status: WorkflowStatus,
     pub quality_issues: Vec<QualityIssue>,
     pub sources: Vec<SourceReference>,
-    /// Another requirement with nearly the same statement.
+    /// An earlier requirement that this one may repeat: an open pair of strength HIGH, see `listItemPairs`.
     #[schema(required)]
     pub duplicate_of: Option<Uuid>,
-    /// Requirements that contradict this one.
+    /// Requirements that this one may contradict: open pairs of strength HIGH, see `listItemPairs`.
     pub conflicts_with: Vec<Uuid>,
     pub version: i64,
     pub revision_source: RevisionSource,

@@ -21,6 +21,7 @@ pub fn about(tag: &str) -> &'static str {
         "Recordings" => "Recordings of meetings: upload, status, content.",
         "Lifecycle" => "Start and end of a meeting.",
         "Run Findings" => "What a run added to the specification, confirmed, and proposes about it; undoing it.",
+        "Pairs" => "Pairs of requirements that may repeat or contradict each other, and what people made of them.",
         "AI Runs" => "AI analysis runs over the sources of a project, their progress, and what they propose to change.",
         "AI Results Dashboard" => "The results of a run in one response.",
         "Imports" => "Files of items that were changed elsewhere come back as proposals.",

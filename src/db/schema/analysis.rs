@@ -281,3 +281,39 @@ diesel::table! {
         size_bytes -> BigInt,
     }
 }
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::db::sql::{UtcTime, Uuid};
+
+    item_pairs (id) {
+        id -> Uuid,
+        project_id -> Uuid,
+        kind -> Text,
+        first_id -> Uuid,
+        second_id -> Uuid,
+        first_key -> Text,
+        second_key -> Text,
+        strength -> Text,
+        confidence -> BigInt,
+        reason -> Text,
+        spans -> Text,
+        status -> Text,
+        settlement -> Nullable<Text>,
+        settled_by_id -> Nullable<Uuid>,
+        settled_at -> Nullable<UtcTime>,
+        moved -> Nullable<Text>,
+        run_id -> Uuid,
+        created_at -> UtcTime,
+    }
+}
+
+diesel::table! {
+    use crate::db::sql::Uuid;
+
+    uncompared_projects (project_id) {
+        project_id -> Uuid,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(item_pairs, items);

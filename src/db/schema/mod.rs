@@ -5,8 +5,9 @@ mod media;
 mod reviews;
 mod trackers;
 pub use analysis::{
-    dashboard_exports, item_imports, item_numbers, items, model_answers, proposal_links, proposal_texts, proposals,
-    run_drafts, run_findings, run_items, run_nodes, run_results, run_supersedes, run_undos, runs, unadopted_projects,
+    dashboard_exports, item_imports, item_numbers, item_pairs, items, model_answers, proposal_links, proposal_texts,
+    proposals, run_drafts, run_findings, run_items, run_nodes, run_results, run_supersedes, run_undos, runs,
+    unadopted_projects, uncompared_projects,
 };
 pub use media::{recording_chunks, recordings, transcript_segments, transcripts};
 pub use reviews::{

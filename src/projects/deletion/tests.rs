@@ -20,10 +20,11 @@ use crate::db::{Conn, Db, DbError, RunQueryDsl};
 
 /// Deleted by the cascade from the row they belong to: there is one of each per owner, or their number is bounded
 /// otherwise.
-const FEW: [&str; 16] = [
+const FEW: [&str; 17] = [
     "run_results",
     "run_undos",
     "unadopted_projects",
+    "uncompared_projects",
     "run_drafts",
     "item_numbers",
     "recordings",
@@ -107,6 +108,10 @@ async fn plant(db: &Db) -> Id<ids::Project> {
          SELECT runs.id, 1, {id}, project_id, 'REQUIREMENT', i, 'ADDED' FROM n, runs",
         "run_undos (run_id, undone_at, undone_by_id) SELECT runs.id, {old}, {id} FROM n, runs WHERE i = 1",
         "unadopted_projects (project_id) SELECT projects.id FROM n, projects WHERE i = 1",
+        "uncompared_projects (project_id) SELECT projects.id FROM n, projects WHERE i = 1",
+        "item_pairs (id, project_id, kind, first_id, second_id, first_key, second_key, strength, confidence, reason, spans, status, \
+         run_id, created_at) SELECT {id}, project_id, 'CONFLICT', items.id, items.id, 'a', 'b', 'LOW', 1, '', '[]', 'OPEN', run_id, \
+         {old} FROM n, items WHERE i = 1",
         "run_nodes (run_id, attempt, node, input_hash, engine_version, output) SELECT runs.id, i, 'n', 'h', '1', '' FROM n, runs",
         "model_answers (run_id, question, answer, kept_at) SELECT runs.id, 'q' || i, '', {old} FROM n, runs",
         "documents (id, project_id, file_name, mime_type, size_bytes, sha256, status, language, uploaded_by_id, created_at) \
@@ -238,6 +243,8 @@ async fn nothing_that_there_may_be_many_of_goes_in_one_transaction_with_what_it_
             "run_undos",
             "run_results",
             "unadopted_projects",
+            "uncompared_projects",
+            "item_pairs",
             "approval_trails",
             "approval_events",
             "baselines",

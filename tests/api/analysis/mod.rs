@@ -13,6 +13,7 @@ mod llm;
 mod llm_client;
 mod llm_eval;
 mod llm_recorded;
+mod pairs;
 pub mod process;
 mod proposals;
 mod restart;

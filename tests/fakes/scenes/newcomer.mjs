@@ -63,9 +63,13 @@ export const newcomerScenes = {
   /** A requirement of `account`'s `project` beside its source: the picture `console.png`, and what stands in it, as lines of words. */
   async picture(browser, { page, account, project, code }) {
     const ada = await reader(browser, new URL(`/projects/${project}/results/${code}`, page).href);
+    const counted = ada.page.waitForResponse(/\/item-pairs\?/);
     await ada.logIn(account);
     await arrives(ada, 'Results');
     await ada.page.locator('article mark').first().waitFor();
+    // The menu counts the pairs that wait, a moment after the project is here.
+    const { totalCount } = (await (await counted).json()).data;
+    if (totalCount > 0) await ada.page.getByRole('link', { name: new RegExp(`^Conflicts\\s*${totalCount}$`) }).waitFor();
     await ada.page.emulateMedia({ colorScheme: 'dark' });
     await ada.page.setViewportSize({ width: 1280, height: 800 });
     await ada.picture('console');

@@ -1,46 +1,71 @@
-// Pairs of requirements that may repeat or contradict each other.
+// Pairs of requirements that may repeat or contradict each other: claims to be checked, and in what order they are.
 
 import type { Schemas } from '$shared/api/client';
+import { stringPositions } from '$shared/source/quotes';
 
+export type Pair = Schemas['ItemPair'];
 export type Requirement = Schemas['Requirement'];
-export type PairKind = 'CONFLICT' | 'DUPLICATE';
-export interface Pair {
-  /** The ids of both. */
-  id: string;
-  kind: PairKind;
-  /** Of a duplicate, the one that it repeats; else the one that came first. */
-  one: Requirement;
-  other: Requirement;
-  /** Why the analysis holds them for a contradiction. */
-  reason: string | null;
-  isSettled: boolean;
+
+export const FILTERS = ['open', 'CONFLICT', 'DUPLICATE', 'settled'] as const;
+export type Filter = (typeof FILTERS)[number];
+
+/** A pair has two requirements. */
+export const bothOf = ({ items }: Pair): [Requirement, Requirement] => items as [Requirement, Requirement];
+
+/** The codes of both, as sentences name them. */
+export function codesOf(pair: Pair): { one: string; other: string } {
+  const [one, other] = bothOf(pair);
+  return { one: one.code, other: other.code };
 }
 
-/** A pair is settled when one of the two was rejected, or both were approved beside each other. */
-const settled = (one: Requirement, other: Requirement): boolean =>
-  one.workflowStatus === 'REJECTED' || other.workflowStatus === 'REJECTED' || (one.workflowStatus === 'APPROVED' && other.workflowStatus === 'APPROVED');
+/** Whether something that is to be reviewed may contradict, or repeat, what was approved. */
+export function isAgainstApproved(pair: Pair): boolean {
+  const statuses = bothOf(pair).map(({ workflowStatus }) => workflowStatus);
+  return statuses.includes('APPROVED') && statuses.includes('NEEDS_REVIEW');
+}
 
-/** Each pair once, by the codes of its requirements; who contradict each other and repeat each other contradict. */
-export function pairsOf(requirements: readonly Requirement[]): Pair[] {
-  const known = new Map(requirements.map((requirement) => [requirement.id, requirement]));
-  const pairs = new Map<string, Pair>();
-  const note = (kind: PairKind, one: Requirement, other: Requirement): void => {
-    const id = [one.id, other.id].sort().join();
-    if (pairs.has(id)) return;
-    const quoted = `“${other.title}”`;
-    const issue = kind === 'CONFLICT' ? one.qualityIssues.find(({ code, message }) => code === 'CONFLICT' && message.includes(quoted)) : undefined;
-    pairs.set(id, { id, kind, one, other, reason: issue?.message.split(`${quoted}. `)[1] ?? null, isSettled: settled(one, other) });
+/** Which of both stays unless somebody chooses otherwise: the approved one, else the first. */
+export function keptOf(pair: Pair): Requirement {
+  const [one, other] = bothOf(pair);
+  return one.workflowStatus !== 'APPROVED' && other.workflowStatus === 'APPROVED' ? other : one;
+}
+
+/** The one of both that is not this one. */
+export function otherOf(pair: Pair, id: string): Requirement {
+  const [one, other] = bothOf(pair);
+  return one.id === id ? other : one;
+}
+
+const byCode = (one: Requirement, other: Requirement): number => one.code.localeCompare(other.code, 'en', { numeric: true });
+
+/** What may contradict or repeat the approved first, then the stronger ones, the surer ones, and by codes. */
+export function ordered(pairs: readonly Pair[]): Pair[] {
+  const compare = (pair: Pair, next: Pair): number =>
+    Number(isAgainstApproved(next)) - Number(isAgainstApproved(pair))
+    || Number(pair.strength === 'LOW') - Number(next.strength === 'LOW')
+    || next.confidence - pair.confidence
+    || byCode(bothOf(pair)[0], bothOf(next)[0])
+    || byCode(bothOf(pair)[1], bothOf(next)[1]);
+  return [...pairs].sort(compare);
+}
+
+export interface Piece { text: string; isMarked: boolean }
+
+/** A text in pieces, those at the spans marked; the spans are in Unicode scalar values, and may overlap or reach beyond the end. */
+export function piecesOf(text: string, spans: readonly Schemas['TextSpan'][]): Piece[] {
+  const position = stringPositions(text);
+  const pieces: Piece[] = [];
+  const add = (from: number, to: number, isMarked: boolean): void => {
+    if (to > from) pieces.push({ text: text.slice(from, to), isMarked });
   };
-  const byCode = [...requirements].sort((one, other) => one.code.localeCompare(other.code, 'en', { numeric: true }));
-  for (const one of byCode) {
-    for (const id of one.conflictsWith) {
-      const other = known.get(id);
-      if (other && other !== one) note('CONFLICT', one, other);
-    }
+  let at = 0;
+  for (const { startOffset, endOffset } of [...spans].sort((span, next) => span.startOffset - next.startOffset)) {
+    const [from, to] = [Math.max(at, position(startOffset)), Math.min(text.length, position(endOffset))];
+    if (to <= from) continue;
+    add(at, from, false);
+    add(from, to, true);
+    at = to;
   }
-  for (const other of byCode) {
-    const one = other.duplicateOf ? known.get(other.duplicateOf) : undefined;
-    if (one && one !== other) note('DUPLICATE', one, other);
-  }
-  return [...pairs.values()];
+  add(at, text.length, false);
+  return pieces;
 }

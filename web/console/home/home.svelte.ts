@@ -1,7 +1,8 @@
 // What the home of a project shows, each part loaded again when events concern it.
 
 import { attempt } from '$shared/account.svelte';
-import { api, ApiError, unwrap, type Schemas } from '$shared/api/client';
+import { api, ApiError, pages, unwrap, type Schemas } from '$shared/api/client';
+import { isAgainstApproved } from '../conflicts/pairs';
 import { coalesce } from '../project/coalesce';
 import type { Project } from '../project/project.svelte';
 import { isUnderWay, type Run } from '../runs/timeline';
@@ -21,13 +22,17 @@ const DAYS = 14;
 const MOST_FOLLOWED = 20;
 /** How many approval events are read for the chart. */
 const MOST_EVENTS = 1_000;
+/** How many pairs are read to tell which are against what was approved; what a run has just found is among the newest. */
+const MOST_PAIRS = 500;
 
-export interface Waiting { proposals: number; feedback: number; failedDocuments: number; failedExport: Schemas['TrackerExport'] | null }
+/** Strong pairs of requirements that wait, and how many of those that were read are against an approved one. */
+export interface WaitingPairs { total: number; againstApproved: number; areAllRead: boolean }
+export interface Waiting { proposals: number; feedback: number; failedDocuments: number; failedExport: Schemas['TrackerExport'] | null; pairs: WaitingPairs }
 
 export class HomeState {
   requirements = $state.raw<StatusCounts | null>(null);
   stories = $state.raw<StatusCounts | null>(null);
-  waiting = $state.raw<Waiting>({ proposals: 0, feedback: 0, failedDocuments: 0, failedExport: null });
+  waiting = $state.raw<Waiting>({ proposals: 0, feedback: 0, failedDocuments: 0, failedExport: null, pairs: { total: 0, againstApproved: 0, areAllRead: true } });
   /** Live ones first, then those to come, the next first. */
   meetings = $state.raw<readonly Meeting[]>([]);
   days = $state.raw<readonly DayCounts[]>([]);
@@ -41,6 +46,7 @@ export class HomeState {
 
   readonly #parts: readonly { prefixes: readonly string[]; load: () => Promise<void> }[] = [
     { prefixes: ['item.', 'import.', 'run.completed', 'run.partial'], load: () => this.#loadItems() },
+    { prefixes: ['pairs.', 'item.'], load: () => this.#loadPairs() },
     { prefixes: ['document.'], load: () => this.#loadDocuments() },
     { prefixes: ['meeting.'], load: () => this.reload() },
     { prefixes: ['run.'], load: () => this.#loadRuns() },
@@ -124,6 +130,25 @@ export class HomeState {
       if (last && Date.parse(last.at) < since) return { items, isWhole: true };
     } while (cursor && items.length < MOST_EVENTS);
     return { items, isWhole: cursor === null };
+  }
+
+  async #loadPairs(): Promise<void> {
+    if (!this.project.canWork) return;
+    await attempt(async () => {
+      const list = (cursor: string | undefined) => api.GET('/api/projects/{projectId}/item-pairs', {
+        params: { ...this.#params, query: { status: 'OPEN', strength: 'HIGH', limit: 100, ...(cursor && { cursor }) } },
+      });
+      const found = { total: 0, againstApproved: 0, areAllRead: true };
+      let read = 0;
+      for await (const { items, totalCount } of pages(list)) {
+        found.total = totalCount;
+        found.againstApproved += items.filter(isAgainstApproved).length;
+        read += items.length;
+        found.areAllRead = read >= totalCount;
+        if (read >= MOST_PAIRS) break;
+      }
+      this.waiting = { ...this.waiting, pairs: found };
+    });
   }
 
   async #loadDocuments(): Promise<void> {

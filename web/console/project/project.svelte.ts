@@ -1,12 +1,14 @@
 // The project that is open: what it is, what its reader may do in it, and its events for the views that show parts of it.
 
-import { attempt } from '$shared/account.svelte';
+import { attempt, reportFailure } from '$shared/account.svelte';
 import { api, ApiError, unwrap, type Schemas } from '$shared/api/client';
 import { TopicSocket, type Listener, type TopicEvent } from '$shared/topics/socket';
 import { coalesce } from './coalesce';
 
 /** How often views look again by themselves while no events arrive. */
 const POLL_MS = 5_000;
+/** The pairs that wait are counted at most so often: somebody may be approving one item a second. */
+const COUNT_MS = 1_500;
 
 /** Called with the event, or with null where events may have been missed. */
 type Wanted = (event: TopicEvent | null) => void;
@@ -18,9 +20,12 @@ export class Project {
   isMissing = $state(false);
   /** Whether events arrive. */
   isConnected = $state(true);
+  /** How many pairs of requirements that may repeat or contradict each other wait for the reader; the weaker ones do not. */
+  waitingPairs = $state(0);
 
   readonly #subscriptions = new Set<Subscription>();
   readonly #reload = coalesce(() => this.reload());
+  readonly #count = coalesce(() => this.#countPairs(), COUNT_MS);
   readonly #socket = new TopicSocket({
     ticket: async () => (await unwrap(api.POST('/api/ws/tickets'))).ticket,
     connection: (isUp) => { this.isConnected = isUp; },
@@ -56,6 +61,7 @@ export class Project {
       isOver = true;
       clearInterval(this.#polling);
       this.#reload.cancel();
+      this.#count.cancel();
       this.#socket.close();
     };
   }
@@ -68,6 +74,20 @@ export class Project {
       this.isMissing = true;
     }
   });
+
+  async #countPairs(): Promise<void> {
+    if (!this.canWork) {
+      this.waitingPairs = 0;
+      return;
+    }
+    try {
+      const params = { path: this.path, query: { status: 'OPEN', strength: 'HIGH', limit: 1 } as const };
+      this.waitingPairs = (await unwrap(api.GET('/api/projects/{projectId}/item-pairs', { params }))).totalCount;
+    } catch (thrown) {
+      // The next event has them counted again.
+      if (!(thrown instanceof ApiError && thrown.passes)) reportFailure(thrown);
+    }
+  }
 
   /**
    * Calls `wanted` for the project's events whose names begin with one of `prefixes`, such as `document.`; with null where
@@ -96,6 +116,7 @@ export class Project {
   #tell(event: TopicEvent | null): void {
     // The counts of the project come by GET alone. Progress changes none of them.
     if (event === null || !/\.(progressed|chunk)$/.test(event.event)) this.#reload.request();
+    if (event === null || /^(pairs|item)\./.test(event.event)) this.#count.request();
     for (const { prefixes, wanted } of this.#subscriptions) {
       if (event === null || prefixes.some((prefix) => event.event.startsWith(prefix))) wanted(event);
     }

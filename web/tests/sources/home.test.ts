@@ -1,10 +1,15 @@
 // What the home of a project says of the past: one list of what happened, and the decisions of each day.
+import { render, screen } from '@testing-library/svelte';
 import { expect, test, vi } from 'vitest';
 import { activityOf, type Found } from '../../console/home/activity';
 import { decisionsByDay } from '../../console/home/decisions';
 import { HomeState } from '../../console/home/home.svelte';
 import type { Project } from '../../console/project/project.svelte';
+import Waiting from '../../console/home/Waiting.svelte';
+import english from '../../console/words/english';
 import type { Schemas } from '../../shared/api/client';
+import { startLanguage } from '../../shared/words/text.svelte';
+import { PairServer, pairOf } from '../pairs';
 
 type Decision = Schemas['ApprovalEvent'];
 const NONE: Found = { decisions: [], runs: [], documents: [], meetings: [], feedback: [] };
@@ -66,4 +71,34 @@ test('a home that is left and entered again follows its meetings again', async (
   await vi.waitFor(() => expect(followed).toEqual(['meeting:m']));
   endAgain();
   vi.unstubAllGlobals();
+});
+
+/** What the home says that waits, of pairs alone. */
+async function saysOfPairs(pairs: Schemas['ItemPair'][], canWork = true): Promise<string> {
+  await startLanguage(english, () => Promise.resolve({ default: {} }));
+  const server = new PairServer(pairs);
+  vi.stubGlobal('fetch', (request: Request) => (request.url.includes('/item-pairs') ? server.fetch(request)
+    : Promise.resolve(Response.json({ isSuccess: true, data: { items: [], nextCursor: null, totalCount: 0 }, errors: [] }))));
+  const project = { id: 'p', path: { projectId: 'p' }, canWork, isAnalyst: canWork, on: () => () => undefined, follow: () => () => undefined } as unknown as Project;
+  const home = new HomeState(project);
+  const end = home.start();
+  await vi.waitFor(() => expect(home.isLoaded).toBe(true));
+  const { unmount } = render(Waiting, { home });
+  const words = screen.queryAllByRole('link').map((link) => `${link.textContent} ${link.getAttribute('href')}`).join();
+  unmount();
+  end();
+  vi.unstubAllGlobals();
+  return words;
+}
+
+test('strong pairs wait for who may settle them, those with an approved requirement first', async () => {
+  const pairs = [pairOf('1', '2', {}, ['APPROVED', 'NEEDS_REVIEW']), pairOf('3', '4'), pairOf('5', '6', { strength: 'LOW' })];
+  expect(await saysOfPairs(pairs)).toBe('1 possible contradiction or repetition with an approved requirement; 2 in all /projects/p/conflicts');
+  expect(await saysOfPairs(pairs.slice(1))).toBe('1 possible contradiction or repetition /projects/p/conflicts');
+  expect([await saysOfPairs([]), await saysOfPairs(pairs, false)]).toEqual(['', '']);
+});
+
+test('of very many pairs it is said how many at least are with an approved requirement', async () => {
+  const pairs = Array.from({ length: 600 }, (_, index) => pairOf(`${index}`, 'other', {}, index % 300 === 0 ? ['APPROVED', 'NEEDS_REVIEW'] : ['NEEDS_REVIEW', 'NEEDS_REVIEW']));
+  expect(await saysOfPairs(pairs)).toContain('at least 2 of 600 possible');
 });

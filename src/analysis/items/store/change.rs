@@ -103,6 +103,13 @@ pub async fn follow(conn: &mut Conn, item: &ProjectItem, now: Time) -> Result<()
     Ok(())
 }
 
+/// Stores a requirement that says something else of its pairs now: nobody touched it, so that its time stays.
+pub async fn relink(conn: &mut Conn, item: &ProjectItem) -> Result<(), DbError> {
+    let own = items::table.find(Id::<()>::from_uuid(item.id()));
+    kept(diesel::update(own).set(items::body.eq(body(item)?))).execute(conn).await?;
+    Ok(())
+}
+
 /// Returns the approved stories that may name one of some requirements, at most `most`, in the order of their ids.
 pub async fn approved_stories_naming(
     conn: &mut Conn,

@@ -1,6 +1,7 @@
 //! Queries of items.
 
 pub mod change;
+pub mod comparing;
 pub mod quoting;
 pub mod spooling;
 

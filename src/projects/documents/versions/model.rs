@@ -1,7 +1,7 @@
 //! Types of the versions of documents.
 
 use actors::ids::{self, Id};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::http::enumeration::wire_enum;
@@ -16,7 +16,7 @@ wire_enum! {
 }
 
 /// A part of a text, in Unicode scalar values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TextSpan {
     pub start_offset: usize,

@@ -93,7 +93,7 @@ on_both! {
 
         // What was given is given back; there is nothing to hear or to transcribe.
         let file = recorder.content().await.is(200);
-        assert_eq!((file.bytes.as_slice(), file.header("content-type").as_deref()), (VTT.as_bytes(), Some("text/vtt")));
+        assert_eq!((file.bytes.as_slice(), file.header("content-type")), (VTT.as_bytes(), Some("text/vtt")));
         let sentence = recorder.client.post(format!("{}/transcripts", recorder.path)).json(json!({})).await.refused(409, "InvalidState");
         assert!(sentence.text().contains("no sound"), "{}", sentence.text());
         recorder.client.post(format!("{}/playback-links", recorder.path)).await.refused(409, "InvalidState");

@@ -1,0 +1,2 @@
+DROP TABLE uncompared_projects;
+DROP TABLE item_pairs;

@@ -1,1 +1,0 @@
-import"./errors-BXaxMr5q.js";import{B as e,Bt as t,Vt as n,ct as r,jt as i,ot as a,ut as o,wt as s}from"./text.svelte-CzsDUIgZ.js";import{r as c}from"./route.svelte-BU1IiTKX.js";var l=o(`<a class="code svelte-1h9s55o"> </a>`);function u(o,u){n(u,!0);var d=l(),f=i(d,!0);s(t=>{e(d,`href`,t),a(f,u.code)},[()=>c(u.projectId,`results`,u.code)]),r(o,d),t()}export{u as t};

@@ -1,1 +1,0 @@
-import"./errors-BXaxMr5q.js";import{B as e,H as t,ct as n,ut as r,wt as i}from"./text.svelte-CzsDUIgZ.js";var a=r(`<progress max="100" class="svelte-17svr3i"></progress>`);function o(r,o){var s=a();i(()=>{t(s,o.value),e(s,`aria-label`,o.label)}),n(r,s)}export{o as t};

@@ -1,1 +1,0 @@
-import"./errors-BXaxMr5q.js";import{$ as e,Gt as t,J as n,ct as r,k as i,kt as a,q as o,ut as s,wt as c}from"./text.svelte-CzsDUIgZ.js";var l=s(`<span><!></span>`);function u(s,u){let d=i(u,`tone`,3,`plain`),f=i(u,`dot`,3,!1);var p=l();let m;var h=a(p);e(h,()=>u.children),t(p),c(()=>m=o(p,1,n(d()),`svelte-j90jgp`,m,{dot:f()})),r(s,p)}export{u as t};

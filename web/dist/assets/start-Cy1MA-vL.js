@@ -1,1 +1,0 @@
-import{at as e,f as t}from"./text.svelte-CzsDUIgZ.js";import{t as n}from"./theme.svelte-8AZJtoC9.js";async function r(r,i,a){n(),await t(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),e(r,{target:o}))}export{r as t};
