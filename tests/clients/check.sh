@@ -78,8 +78,8 @@ fi
 
 echo "openapi-python-client"
 "$kept/python/bin/openapi-python-client" generate --path "$document" --config "$here/python/generator.yaml" --output-path "$made/python/client" --meta none >"$made/python.log" 2>&1
-# Files are of the type of what was uploaded, for which it makes no parser: their bytes are in `content`.
-heed openapi-python-client "$made/python.log" '^WARNING parsing GET /api/(recordings/\{recordingId\}/content|users/\{userId\}/avatar) within [a-z_]+\.$'
+# A picture is of the type of what was uploaded, for which it makes no parser: its bytes are in `content`.
+heed openapi-python-client "$made/python.log" '^WARNING parsing GET /api/users/\{userId\}/avatar within [a-z_]+\.$'
 mv "$made/python/client" "$made/python/colloquy_client"
 "$kept/python/bin/mypy" --strict --cache-dir "$made/mypy" "$made/python/program.py" "$made/python/colloquy_client"
 
