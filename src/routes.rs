@@ -4,7 +4,7 @@
 
 use actix_web::http::Method;
 
-use crate::accounts::{external, login_links, profile, resets, sessions};
+use crate::accounts::{browser_sessions, external, login_links, profile, resets, sessions};
 use crate::api::operation::Operation;
 use crate::meetings::{consents, invitations, lifecycle, media, participants, recordings, transcripts};
 use crate::projects::{documents, glossary, people};
@@ -63,6 +63,12 @@ pub fn public() -> Vec<Operation> {
                 "Exchange a login link for a session" message "Signed in with the login link.";
             POST "/api/auth/refresh-token" "refreshToken" sessions::routes::refresh_token => 200 [401]
                 "Refresh a session" message "Session refreshed.";
+            POST "/api/auth/browser-session" "beginBrowserSession" browser_sessions::routes::begin => 200 [401]
+                "Make a session the browser's" message "The browser stays signed in.";
+            POST "/api/auth/browser-session/refresh" "refreshBrowserSession" browser_sessions::routes::refresh => 200 [401]
+                "Refresh the session of the browser" message "Session refreshed.";
+            DELETE "/api/auth/browser-session" "endBrowserSession" browser_sessions::routes::end => 200 []
+                "Sign the browser out" message "Signed out.";
             POST "/api/auth/logout" "logOut" sessions::routes::log_out => 200 []
                 "Sign out of this session or of all sessions" message "Signed out.";
             GET "/api/auth/sessions" "listSessions" sessions::routes::list => 200 []
@@ -132,6 +138,14 @@ pub fn public() -> Vec<Operation> {
                 "List a project's members" message "Project members retrieved.";
             POST "/api/projects/{projectId}/members" "addProjectMember" people::routes::add => 201 [404, 409]
                 "Invite a member to a project by e-mail" message "Project invitation sent.";
+            GET "/api/projects/{projectId}/invitations" "listProjectInvitations" people::routes::list_invitations => 200 [404]
+                "List a project's open invitations" message "Project invitations retrieved.";
+            POST "/api/projects/{projectId}/invitations/{invitationId}/resend" "resendProjectInvitation"
+                people::routes::resend_invitation => 200 [404, 409]
+                "Resend a project invitation" message "Project invitation sent again.";
+            DELETE "/api/projects/{projectId}/invitations/{invitationId}" "revokeProjectInvitation"
+                people::routes::revoke_invitation => 200 [404, 409]
+                "Revoke a project invitation" message "Project invitation revoked.";
             GET "/api/project-invitations/{token}" "previewProjectInvitation" people::routes::preview => 200 [404, 410]
                 "Preview a project invitation" message "Project invitation retrieved.";
             POST "/api/project-invitations/{token}/accept" "acceptProjectInvitation" people::routes::accept => 200 [403, 404, 409, 410]

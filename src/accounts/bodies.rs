@@ -5,6 +5,7 @@ use actors::language::Language;
 use utoipa::ToSchema;
 
 use super::model::{CodePurpose, Email, FullName, NewPassword, Registration, TypedCode};
+use crate::access::one_time::OneTimeToken;
 use crate::http::input::Body;
 
 /// An account to register.
@@ -16,6 +17,8 @@ pub struct Register {
     pub password: NewPassword,
     pub full_name: FullName,
     pub language: Option<Language>,
+    /// The token of an invitation to a project, in the fragment of its link: for servers that open accounts by invitation.
+    pub invitation_token: Option<OneTimeToken>,
 }
 
 /// The registration to confirm, with its code.

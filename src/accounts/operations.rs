@@ -11,9 +11,11 @@ use super::bodies::Register;
 use super::codes::IssuedCode;
 use super::limits::{self, Verification};
 use super::model::{Account, AuthResponse, CodePurpose, Email, Registered, Registration};
+use super::registration::{InvitationProof, RegistrationMode};
 use super::sessions::issued::IssuedSession;
 use super::sessions::store as sessions;
 use super::{codes, emails, store};
+use crate::access::one_time::OneTimeToken;
 use crate::access::policy::Public;
 use crate::accounts::state::Accounts;
 use crate::db::{Conn, DbError, rate_limits};
@@ -26,7 +28,8 @@ use crate::passwords;
 /// password gets the same response.
 ///
 /// # Errors
-/// 422 for an unacceptable password; 429 past the rate limits of codes.
+/// 403 where the server does not open an account for whoever this is; 422 for an unacceptable password; 429 past the rate limits of
+/// codes.
 pub async fn register(
     state: &Accounts,
     by: &Public,
@@ -34,6 +37,7 @@ pub async fn register(
     request: RequestId,
 ) -> Result<Registered, ApiError> {
     let email = body.email.as_str().to_owned();
+    must_admit(state, &email, body.invitation_token).await?;
     passwords::acceptable(&body.password.0, &[&email, &body.full_name.0])
         .map_err(|wrong| ApiError::field("password", wrong.reason, wrong.message))?;
     let password_hash = state.passwords.hash(body.password.0).await?;
@@ -70,6 +74,20 @@ pub async fn register(
     wait.map_or(Ok(()), |wait| Err(ApiError::too_many(wait)))?;
     state.jobs.wake();
     Ok(Registered { registration_id, email, code_expires_in: state.config.accounts.code_seconds })
+}
+
+async fn must_admit(state: &Accounts, email: &str, token: Option<OneTimeToken>) -> Result<(), ApiError> {
+    if state.registrar.mode == RegistrationMode::Open {
+        return Ok(());
+    }
+    let (registrar, email) = (state.registrar.clone(), email.to_owned());
+    let admitted = state.db.read(move |conn| {
+        Box::pin(async move {
+            let proof = token.as_ref().map_or(InvitationProof::None, InvitationProof::Token);
+            registrar.must_admit(conn, &email, proof).await
+        })
+    });
+    admitted.await
 }
 
 /// Sends a new code to an address, for its unconfirmed registration or for a password reset of its account; responds

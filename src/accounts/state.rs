@@ -2,6 +2,7 @@
 
 use super::pictures::decoder::PictureDecoder;
 use super::refresh_locks::RefreshLocks;
+use super::registration::Registrar;
 use crate::access::state::Gate;
 use crate::clients::files::Files;
 use crate::clients::openid::OpenId;
@@ -20,6 +21,8 @@ pub struct AccountsParts {
     pub gate: Gate,
     /// Serializes the refreshes of one session.
     pub refresh_locks: RefreshLocks,
+    /// Who may create an account.
+    pub registrar: Registrar,
     /// The OpenID provider, where one is configured.
     pub google: Option<OpenId>,
     pub passwords: Passwords,

@@ -3,13 +3,15 @@
 //! A row holds the key's scope (owner, method, path), the hash of the body, an id that is generated in advance for
 //! the resource that the request creates, and a lease. Operations create the resource under that id and return the one
 //! that already exists. So a request whose server was killed half-way can simply run again, with the same id, once the
-//! lease of 30 s has expired.
+//! lease of 30 s has expired. Responses are stored encrypted: some have a link that whoever reads the database must not follow.
 
 use std::time::Duration;
 
 use actix_web::HttpRequest;
 use actix_web::http::{StatusCode, header};
 use actors::ids::{Id, User};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -102,6 +104,7 @@ pub async fn begin(
         }
         StoredClaim::Answered { status, etag, body } => {
             let status = StatusCode::from_u16(status).map_err(ApiError::internal)?;
+            let body = opened(core, &scope, body)?;
             let ready = PreparedAnswer::json(status, body);
             Ok(KeyClaim::Answered(match etag {
                 Some(etag) => ready.with(header::ETAG, etag),
@@ -109,6 +112,23 @@ pub async fn begin(
             }))
         }
     }
+}
+
+/// Separates this use of the installation's key from others.
+const PURPOSE: &str = "stored response";
+
+fn sealed(core: &Core, scope: &str, body: &[u8]) -> std::io::Result<String> {
+    Ok(STANDARD.encode(core.secret.seal(PURPOSE, scope.as_bytes(), body)?))
+}
+
+/// Decrypts a stored response. One of a release that did not encrypt them is JSON.
+fn opened(core: &Core, scope: &str, stored: String) -> Result<Vec<u8>, ApiError> {
+    if stored.starts_with('{') {
+        return Ok(stored.into_bytes());
+    }
+    let sealed = STANDARD.decode(stored).map_err(ApiError::internal)?;
+    let opened = core.secret.open(PURPOSE, scope.as_bytes(), &sealed);
+    opened.ok_or_else(|| ApiError::internal("a stored response can't be decrypted"))
 }
 
 /// Stores the response, or releases the key if the response must not be repeated (5xx, 429).
@@ -119,7 +139,10 @@ pub async fn finish(core: &Core, fresh: Fresh, ready: PreparedAnswer) -> Prepare
     let status = ready.status;
     let etag = ready.etag().map(str::to_owned);
     let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-    let text = std::str::from_utf8(&ready.body).ok().filter(|_| !passing).map(str::to_owned);
+    let text = (!passing).then(|| sealed(core, &fresh.scope, &ready.body)).transpose().unwrap_or_else(|error| {
+        tracing::warn!(%error, "a response could not be encrypted");
+        None
+    });
     let stored = core
         .db
         .write(move |conn| {

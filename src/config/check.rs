@@ -32,6 +32,11 @@ pub fn faults(config: &Config) -> Vec<String> {
     let app = config.app.url.as_str();
     let is_web = url::Url::parse(app).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     need(app.is_empty() || is_web, "app.url: this must be an http or https address");
+    let registration = config.accounts.registration.as_str();
+    need(
+        ["", "OPEN", "BY_INVITATION", "CLOSED"].contains(&registration),
+        "accounts.registration: this must be OPEN, BY_INVITATION, CLOSED or empty",
+    );
     need(config.accounts.access_token_seconds >= 1, "accounts.access_token_seconds: this must be at least 1");
     need(
         config.accounts.refresh_token_seconds > config.accounts.access_token_seconds,

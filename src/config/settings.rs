@@ -67,7 +67,7 @@ sections! {
     Accounts {
         access_token_seconds: u64, refresh_token_seconds: u64, code_seconds: u64, code_tries: i64,
         reset_token_seconds: u64,
-        recent_login_seconds: u64,
+        recent_login_seconds: u64, registration: String,
         argon2_memory_kib: u32, argon2_passes: u32, argon2_parallel: usize, argon2_queue: usize,
     }
     Mail {

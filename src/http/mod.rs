@@ -7,7 +7,9 @@ pub mod body_stream;
 pub mod budget;
 pub mod call_limits;
 pub mod code;
+pub mod compression;
 pub mod connection_limit;
+pub mod cookies;
 pub mod cors;
 pub mod costly_calls;
 #[cfg(test)]

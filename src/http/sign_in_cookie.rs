@@ -5,9 +5,10 @@
 //! use in it. It is sent to the paths that read it alone.
 
 use actix_web::HttpRequest;
-use actix_web::http::header;
 use cookie::time::Duration;
 use cookie::{Cookie, SameSite};
+
+use super::cookies;
 
 /// The name of a cookie and the path to which browsers send it.
 #[derive(Debug, Clone, Copy)]
@@ -39,12 +40,10 @@ impl SignInCookie {
         self.set("", 0, app_url)
     }
 
-    /// Returns its value in a request. Of several the last one counts, as in a cookie jar.
+    /// Returns its value in a request.
     #[must_use]
     pub fn value(self, request: &HttpRequest) -> Option<String> {
-        let headers = request.headers().get_all(header::COOKIE).filter_map(|header| header.to_str().ok());
-        let cookies = headers.flat_map(Cookie::split_parse).flatten();
-        cookies.filter(|cookie| cookie.name() == self.name).last().map(|cookie| cookie.value().to_owned())
+        cookies::value(request, self.name)
     }
 }
 

@@ -11,6 +11,7 @@ use actix_web::http::{Method, StatusCode};
 use bytes::Bytes;
 
 use super::budget::{SMALL_BYTES, Share};
+use super::compression;
 use super::connection_limit::ConnectionPermit;
 use super::error::ApiError;
 use super::mounted::Mounted;
@@ -67,6 +68,7 @@ impl Transit {
             Ok(bytes) => BoxBody::new(bytes),
             Err(body) => body,
         };
+        let (head, body) = compression::compressed(&request, head.set_body(body)).into_parts();
         // WebSocket sessions time out their clients themselves.
         let is_paced = head.status() != StatusCode::SWITCHING_PROTOCOLS;
         if let Some(in_flight) = self.in_flight.as_ref().filter(|_| is_paced) {

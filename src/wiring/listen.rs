@@ -67,6 +67,7 @@ pub fn public(built: &Built) -> Result<BoundServer, String> {
             app_url: &states.core.url,
             livekit_url: states.meetings.rooms.server().map(|media| media.url()),
             login_issuer: (!google.client_id.is_empty()).then_some(google.issuer.as_str()),
+            registration: states.accounts.registrar.mode.name(),
         };
         pages::mount(service, settings);
     };

@@ -24,6 +24,7 @@ use crate::access::token::Tokens;
 use crate::accounts::pictures::decoder::PictureDecoder;
 use crate::accounts::profile::deletion::{AccountDeletion, DeletionHooks};
 use crate::accounts::refresh_locks::RefreshLocks;
+use crate::accounts::registration::{Registrar, RegistrationMode};
 use crate::accounts::state::{Accounts, AccountsParts};
 use crate::analysis::audience::RunAudience;
 use crate::analysis::ends::{Ends, FilesToRead};
@@ -58,6 +59,7 @@ use crate::operator::state::{FiguresCache, Operators, OperatorsParts};
 use crate::passwords::Passwords;
 use crate::projects::awake::{Awake, MeetingFiles};
 use crate::projects::membership_end::MembershipHooks;
+use crate::projects::people::invited::ProjectInvitees;
 use crate::projects::roles::Roles;
 use crate::projects::state::{Projects, ProjectsParts};
 use crate::quotas::Quotas;
@@ -202,6 +204,10 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
     let accounts = Accounts::new(AccountsParts {
         core: core.clone(),
         refresh_locks: RefreshLocks::default(),
+        registrar: Registrar {
+            mode: RegistrationMode::of(&settings, &core.url),
+            invited: Arc::new(ProjectInvitees { secret: core.secret.clone(), clock: Arc::clone(&core.clock) }),
+        },
         google: others::log_in_provider(&settings, &core.url)?,
         passwords: Passwords::new(&settings.accounts)?,
         avatars: others::files(bucket.as_ref(), files::AVATARS, &data).await?,

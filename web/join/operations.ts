@@ -40,6 +40,3 @@ export const readProjectRole = async (projectId: string): Promise<Schemas['Proje
 export const issueSocketTicket = async (): Promise<string> => (await unwrap(api.POST('/api/ws/tickets'))).ticket;
 export const logIn = (email: string, password: string): Promise<Schemas['AuthResponse']> =>
   unwrap(api.POST('/api/auth/login', { body: { email, password } }));
-export const logOut = async (): Promise<void> => {
-  await api.POST('/api/auth/logout', { body: {} }).catch(() => undefined);
-};

@@ -17,6 +17,12 @@ export function signIn(answer: Schemas['AuthResponse']): void {
   isExpired = false;
 }
 
+/** Signs in whoever the browser remembers. */
+export async function resumeSession(): Promise<void> {
+  await session.resume();
+  user = session.person;
+}
+
 /** Shows the name that the user has taken. */
 export function renameUser(fullName: string): void {
   session.rename(fullName);
@@ -29,10 +35,21 @@ export const whenSignedOut = (end: () => void): void => { endings.add(end); };
 
 export function signOut(): void {
   session.end();
+  leave();
+}
+
+function leave(): void {
   user = null;
   dismissActions();
   for (const end of endings) end();
 }
+
+// Another tab of this browser has signed in or out.
+session.whenChanged(() => {
+  isExpired = false;
+  if (session.person) user = session.person;
+  else leave();
+});
 
 /** Makes a call and shows its failure. When the session has ended, the log-in takes the page's place, at the same address. */
 export async function attempt(call: () => Promise<void>): Promise<void> {

@@ -1,36 +1,156 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { Session } from '../shared/api/session';
+import { Session, type Renewals } from '../shared/api/session';
 
-const answer = (access: string) =>
-  ({ accessToken: access, refreshToken: `${access}-r`, user: { fullName: 'Ada', email: 'ada@example.org', language: 'EN' } }) as Parameters<Session['begin']>[0];
-beforeEach(() => sessionStorage.clear());
+const user = (id: string) => ({ id, fullName: id, email: `${id}@example.org`, language: 'EN' as const, isOperator: false });
+const answer = (access: string, id = 'ada') =>
+  ({ accessToken: access, refreshToken: `${access}-r`, user: user(id) }) as unknown as Parameters<Session['begin']>[0];
+type Renewed = NonNullable<Awaited<ReturnType<Renewals['refresh']>>>;
+const renewed = (access: string, id = 'ada') => ({ accessToken: access, user: user(id) }) as unknown as Renewed;
+/** A server that gives `a1`, `a2` … to whoever has the cookie, and the browser that keeps it. */
+function browser() {
+  let [cookie, given] = [null as string | null, 0];
+  const give = (): Renewed | null => (cookie === null ? null : renewed(`a${String(++given)}`, cookie));
+  const renewals = {
+    begin: vi.fn((_: string, _stays: boolean) => { cookie = 'ada'; return Promise.resolve(give()); }),
+    refresh: vi.fn(() => Promise.resolve(give())),
+  };
+  return { renewals, open: () => new Session(renewals), hold: (id: string | null) => { cookie = id; } };
+}
+const settled = (): Promise<void> => new Promise((resolve) => { setTimeout(resolve, 1); });
+/** What the other tabs hear of a change in this one. */
+const tell = (newValue: string | null): void => {
+  dispatchEvent(Object.assign(new Event('storage'), { key: 'colloquy.signedIn./', newValue }));
+};
 
-test('the tokens of a member are in storage only between two pages', () => {
-  const session = new Session(vi.fn());
+beforeEach(() => {
+  sessionStorage.clear();
+  localStorage.clear();
+});
+
+test('no token is in storage, and the next tab is signed in by the cookie', async () => {
+  const { open, renewals } = browser();
+  const session = open();
   session.begin(answer('a'));
-  expect(sessionStorage.length).toBe(0);
-  dispatchEvent(new Event('pagehide'));
-  expect(sessionStorage.length).toBe(1);
-  expect(new Session(vi.fn()).token).toBe('a');
-  expect(sessionStorage.length).toBe(0);
+  expect([session.token, session.person?.fullName]).toEqual(['a', 'ada']);
+  await settled();
+  expect(renewals.begin).toHaveBeenCalledExactlyOnceWith('a-r', true);
+  expect(session.token).toBe('a1');
+  expect(JSON.stringify([{ ...localStorage }, { ...sessionStorage }])).not.toMatch(/a1|a-r/);
+  const other = open();
+  expect(other.person).toBeNull();
+  await other.resume();
+  expect([other.token, other.person?.id]).toEqual(['a2', 'ada']);
+});
+
+test('who has never signed in, or has signed out, costs no call', async () => {
+  const { open, renewals } = browser();
+  await open().resume();
+  const session = open();
+  session.begin(answer('a'));
+  await settled();
+  session.end();
+  await open().resume();
+  expect(await session.renew()).toBe(false);
+  expect(renewals.refresh).not.toHaveBeenCalled();
+});
+
+test('a server that does not answer is asked again, and the session is not forgotten', async () => {
+  const { open, renewals } = browser();
+  const session = open();
+  session.begin(answer('a'));
+  await settled();
+  renewals.refresh.mockRejectedValueOnce(new Error('offline'));
+  const other = open();
+  await other.resume();
+  expect(other.token).toBe('a2');
+});
+
+test('a cookie whose session has ended signs out', async () => {
+  const { open, hold } = browser();
+  const session = open();
+  session.begin(answer('a'));
+  await settled();
+  hold(null);
+  expect(await session.renew()).toBe(false);
+  expect([session.token, localStorage.length]).toEqual([null, 0]);
+});
+
+test('a log-in whose exchange failed is made good by the next renewal', async () => {
+  const { open, renewals } = browser();
+  renewals.begin.mockRejectedValueOnce(new Error('offline'));
+  const session = open();
+  session.staySignedIn = false;
+  session.begin(answer('a'));
+  await settled();
+  expect(session.token).toBe('a');
+  expect(await session.renew()).toBe(true);
+  expect(renewals.begin).toHaveBeenLastCalledWith('a-r', false);
+  expect(session.token).toBe('a1');
+});
+
+test('tabs follow each other', async () => {
+  const { open, hold } = browser();
+  const session = open();
+  const changed = vi.fn();
+  session.whenChanged(changed);
+  // Another tab signs in.
+  hold('ada');
+  localStorage.setItem('colloquy.signedIn./', 'ada');
+  tell('ada');
+  await settled();
+  expect([session.person?.id, changed.mock.calls.length]).toEqual(['ada', 1]);
+  tell('ada');
+  await settled();
+  expect(changed).toHaveBeenCalledOnce();
+  // And out.
+  localStorage.removeItem('colloquy.signedIn./');
+  tell(null);
+  await settled();
+  expect([session.person, changed.mock.calls.length]).toEqual([null, 2]);
+});
+
+test('a page of one person is loaded anew when another signs in', async () => {
+  const { open, hold } = browser();
+  const session = open();
+  session.begin(answer('a'));
+  await settled();
+  const reload = vi.spyOn(location, 'reload').mockImplementation(() => undefined);
+  tell('bo');
+  expect(reload).toHaveBeenCalledOnce();
+  // Without the word of the other tab it is seen at the next renewal.
+  hold('bo');
+  expect(await session.renew()).toBe(false);
+  expect([reload.mock.calls.length, session.person?.id]).toEqual([2, 'ada']);
+});
+
+test('who signs out while the token is renewed stays signed out', async () => {
+  const { open } = browser();
+  const session = open();
+  session.begin(answer('a'));
+  await settled();
+  const renewing = session.renew();
+  session.end();
+  expect([await renewing, session.token]).toEqual([false, null]);
 });
 
 test('the token of a guest outlasts the page, for its meeting and its time', () => {
-  const session = new Session(vi.fn());
+  const { open } = browser();
+  const session = open();
   session.beginGuest('m', 'g', 60);
-  const [same, other] = [new Session(vi.fn()), new Session(vi.fn())];
+  const [same, other] = [open(), open()];
   same.resumeGuest('m');
   other.resumeGuest('n');
   expect([same.token, same.isGuest, other.token]).toEqual(['g', true, null]);
   vi.useFakeTimers({ now: Date.now() + 61_000 });
-  const late = new Session(vi.fn());
+  const late = open();
   late.resumeGuest('m');
   expect(late.token).toBeNull();
   vi.useRealTimers();
 });
 
 test('a guest token is not renewed; a log-in takes its place', async () => {
-  const session = new Session(vi.fn());
+  const { open } = browser();
+  const session = open();
   session.beginGuest('m', 'g', 60);
   expect(await session.renew()).toBe(false);
   session.begin(answer('a'));
@@ -38,10 +158,10 @@ test('a guest token is not renewed; a log-in takes its place', async () => {
 });
 
 test('two calls that need a new token wait for the same one', async () => {
-  const exchange = vi.fn(() => Promise.resolve(answer('b')));
-  const session = new Session(exchange);
+  const { open, renewals } = browser();
+  const session = open();
   session.begin(answer('a'));
+  await settled();
   expect(await Promise.all([session.renew(), session.renew()])).toEqual([true, true]);
-  expect(exchange).toHaveBeenCalledOnce();
-  expect(session.token).toBe('b');
+  expect(renewals.refresh).toHaveBeenCalledOnce();
 });

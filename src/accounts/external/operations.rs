@@ -14,6 +14,7 @@ use super::store::{self, LoginCode};
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::Public;
 use crate::accounts::model::{Account, AuthResponse, CodePurpose, Email, FullName};
+use crate::accounts::registration::{InvitationProof, Registrar};
 use crate::accounts::sessions::issued::IssuedSession;
 use crate::accounts::sessions::store as sessions;
 use crate::accounts::state::Accounts;
@@ -146,6 +147,7 @@ async fn finished(
         now: state.now(),
         request,
         outbox: state.outbox.clone(),
+        registrar: state.registrar.clone(),
     };
     finish_login(state, settling).await?;
     state.jobs.wake();
@@ -162,6 +164,7 @@ struct Settling {
     now: Time,
     request: RequestId,
     outbox: Outbox,
+    registrar: Registrar,
 }
 
 async fn finish_login(state: &Accounts, settling: Settling) -> Result<(), ApiError> {
@@ -177,6 +180,8 @@ async fn finish_login(state: &Accounts, settling: Settling) -> Result<(), ApiErr
 enum Unsettled {
     Failed(DbError),
     NotVerified,
+    /// No account may be created.
+    NotAdmitted(ApiError),
 }
 
 impl From<DbError> for Unsettled {
@@ -190,6 +195,7 @@ impl From<Unsettled> for ApiError {
         match unsettled {
             Unsettled::Failed(failed) => failed.into(),
             Unsettled::NotVerified => Self::of(Code::EMAIL_NOT_VERIFIED),
+            Unsettled::NotAdmitted(refused) => refused,
         }
     }
 }
@@ -221,6 +227,8 @@ impl Settling {
                 account
             }
             None => {
+                let admitted = self.registrar.must_admit(conn, email, InvitationProof::OwnAddress).await;
+                admitted.map_err(Unsettled::NotAdmitted)?;
                 let account = self.new_account(email);
                 accounts::insert_account(conn, &account).await?;
                 account

@@ -46,14 +46,25 @@ impl IssuedSession {
     /// # Errors
     /// 500 when there is no signing key.
     pub fn answer(&self, state: &Accounts, account: &Account) -> Result<AuthResponse, ApiError> {
-        let access_token = state.gate.tokens.issue(account.id, self.id, self.now);
         Ok(AuthResponse {
-            access_token: access_token.ok_or_else(|| ApiError::internal("an access token could not be signed"))?,
+            access_token: issue_access_token(state, account, self.id, self.now)?,
             refresh_token: refresh::issue(&state.secret, self.id, &self.salt, self.counter),
-            token_type: "Bearer",
+            token_type: BEARER,
             expires_in: state.gate.tokens.life().as_secs(),
             refresh_expires_in: state.config.accounts.refresh_token_seconds,
             user: Profile::from(account),
         })
     }
+}
+
+/// The type of every access token.
+pub const BEARER: &str = "Bearer";
+
+/// Issues an access token of a session.
+///
+/// # Errors
+/// 500 when there is no signing key.
+pub fn issue_access_token(state: &Accounts, account: &Account, id: Id<Session>, now: Time) -> Result<String, ApiError> {
+    let token = state.gate.tokens.issue(account.id, id, now);
+    token.ok_or_else(|| ApiError::internal("an access token could not be signed"))
 }

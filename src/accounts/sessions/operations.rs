@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actors::ids::{Id, Session};
+use actors::ids::{Id, Session, User};
 use actors::time::Time;
 
 use super::issued::IssuedSession;
@@ -125,6 +125,15 @@ async fn forgive(state: &Accounts, counted: Reservation) -> Result<(), ApiError>
 /// # Errors
 /// 401 for anything that is wrong with the token; a token that was copied ends the session.
 pub async fn refresh_token(state: &Accounts, token: &str) -> Result<AuthResponse, ApiError> {
+    let (session, account) = refresh(state, token).await?;
+    session.answer(state, &account)
+}
+
+/// Uses up a refresh token. Returns its session with the next counter, and the account.
+///
+/// # Errors
+/// As [`refresh_token`].
+pub async fn refresh(state: &Accounts, token: &str) -> Result<(IssuedSession, Account), ApiError> {
     let refused = || ApiError::of(Code::INVALID_REFRESH_TOKEN);
     let presented = refresh::read(token).ok_or_else(refused)?;
     let id = presented.session_id;
@@ -159,7 +168,7 @@ pub async fn refresh_token(state: &Accounts, token: &str) -> Result<AuthResponse
         }
     };
     let account = account.ok_or_else(refused)?;
-    IssuedSession { id, salt: session.salt, counter, device: String::new(), now, expires_at }.answer(state, &account)
+    Ok((IssuedSession { id, salt: session.salt, counter, device: String::new(), now, expires_at }, account))
 }
 
 /// Whether a token was accepted twice within the grace period, and nothing else speaks against it: one of a burst of
@@ -167,7 +176,7 @@ pub async fn refresh_token(state: &Accounts, token: &str) -> Result<AuthResponse
 fn is_of_a_rush(presented: Presented, session: &RefreshState, now: Time) -> bool {
     presented.counter.saturating_add(1) == session.counter
         && session.graced_counter == presented.counter
-        && now.since(session.rotated_at) < store::GRACE
+        && now.since(session.last_used_at) < store::GRACE
 }
 
 /// Ends this session, or all sessions of the account.
@@ -175,7 +184,8 @@ fn is_of_a_rush(presented: Presented, session: &RefreshState, now: Time) -> bool
 /// # Errors
 /// Returns the database error.
 pub async fn log_out(state: &Accounts, caller: Caller, all: bool) -> Result<(), ApiError> {
-    end(state, caller, if all { SessionsToEnd::All } else { SessionsToEnd::Only(caller.session_id) }).await
+    let ending = if all { SessionsToEnd::All } else { SessionsToEnd::Only(caller.session_id) };
+    end(state, caller.user_id, ending).await
 }
 
 /// Ends one session of the caller's account.
@@ -183,19 +193,23 @@ pub async fn log_out(state: &Accounts, caller: Caller, all: bool) -> Result<(), 
 /// # Errors
 /// Returns the database error.
 pub async fn revoke(state: &Accounts, caller: Caller, id: Id<Session>) -> Result<(), ApiError> {
-    end(state, caller, SessionsToEnd::Only(id)).await
+    end(state, caller.user_id, SessionsToEnd::Only(id)).await
 }
 
-async fn end(state: &Accounts, caller: Caller, ending: SessionsToEnd) -> Result<(), ApiError> {
+/// Ends sessions of an account.
+///
+/// # Errors
+/// Returns the database error.
+pub async fn end(state: &Accounts, user_id: Id<User>, ending: SessionsToEnd) -> Result<(), ApiError> {
     let now = state.now();
     let ended = state.db.write(move |conn| {
         Box::pin(async move {
-            accounts::lock_account(conn, caller.user_id).await?;
+            accounts::lock_account(conn, user_id).await?;
             if matches!(ending, SessionsToEnd::All) {
                 // A link or code that was made before would begin another one.
-                external::forget_codes(conn, caller.user_id).await?;
+                external::forget_codes(conn, user_id).await?;
             }
-            store::end(conn, caller.user_id, ending, now).await
+            store::end(conn, user_id, ending, now).await
         })
     });
     are_over(state, ended.await.map_err(ApiError::from)?, now);

@@ -42,7 +42,7 @@ pub struct RefreshState {
     pub user_id: Id<User>,
     pub counter: i64,
     pub graced_counter: i64,
-    pub rotated_at: Time,
+    pub last_used_at: Time,
 }
 
 /// Returns an active session; `None` when it has ended or does not exist.
@@ -61,12 +61,12 @@ pub async fn active(conn: &mut Conn, id: Id<Session>, now: Time) -> Result<Optio
         .first(conn)
         .await
         .optional()?;
-    Ok(found.map(|(salt, user, counter, graced_counter, rotated_at)| RefreshState {
+    Ok(found.map(|(salt, user, counter, graced_counter, last_used_at)| RefreshState {
         salt,
         user_id: user,
         counter,
         graced_counter,
-        rotated_at,
+        last_used_at,
     }))
 }
 
@@ -134,6 +134,13 @@ pub async fn rotate(
         .filter(sessions::revoked_at.is_null())
         .set(sessions::revoked_at.eq(Some(now)));
     Ok(if stolen.execute(conn).await? == 1 { Rotated::Reused } else { Rotated::Refused })
+}
+
+/// Records that a session was used, so that it lasts until `expires_at`. Returns whether it is still active.
+pub async fn extend(conn: &mut Conn, id: Id<Session>, now: Time, expires_at: Time) -> Result<bool, DbError> {
+    let active = sessions::table.find(id).filter(sessions::revoked_at.is_null()).filter(sessions::expires_at.gt(now));
+    let extended = diesel::update(active).set((sessions::last_used_at.eq(now), sessions::expires_at.eq(expires_at)));
+    Ok(extended.execute(conn).await? == 1)
 }
 
 /// Which sessions of an account to end.

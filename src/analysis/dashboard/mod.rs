@@ -9,5 +9,5 @@ pub mod routes;
 mod shares;
 mod specification;
 mod store;
-mod summary;
+pub mod summary;
 pub mod unparsed;

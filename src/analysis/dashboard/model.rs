@@ -8,6 +8,7 @@ use actors::time::Time;
 use pipeline::result::{Metrics, Priority, Quality, RequirementType, Summary};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use crate::analysis::exports::model::DashboardExport;
 use crate::analysis::items::model::{ActionItem, Decision, OpenQuestion, Requirement, Risk, UserStory, WorkflowStatus};
@@ -87,15 +88,15 @@ impl ResultsDashboard {
         }
     }
 
-    /// Leaves out what people have rejected.
+    /// Leaves out all items but those that `keeps` says to keep, by id and status.
     #[must_use]
-    pub fn without_rejected(mut self) -> Self {
-        macro_rules! leave_out {
+    pub fn keep(mut self, keeps: impl Fn(Uuid, WorkflowStatus) -> bool) -> Self {
+        macro_rules! keep_of {
             ($($list:ident),*) => {
-                $(self.$list.retain(|one| one.workflow_status != WorkflowStatus::Rejected);)*
+                $(self.$list.retain(|one| keeps(one.id, one.workflow_status));)*
             };
         }
-        leave_out!(requirements, user_stories, risks, open_questions, action_items, decisions);
+        keep_of!(requirements, user_stories, risks, open_questions, action_items, decisions);
         self.count_items();
         self
     }

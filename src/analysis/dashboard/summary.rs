@@ -1,13 +1,15 @@
 //! The summary of the specification: sentences of items, each with the code of its item.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 
 use pipeline::result::{Priority, Summary};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use super::model::ResultsDashboard;
 use super::shares::RunShare;
-use crate::http::error::ApiError;
+use crate::analysis::items::model::SourceReference;
 use crate::projects::item_kind::ItemKind;
 
 /// How many demands, decisions and open questions are in the text.
@@ -53,13 +55,13 @@ impl StatedText {
 ///
 /// # Errors
 /// Those of `text`.
-pub fn of(
+pub fn of<E>(
     runs: &[RunShare],
     latest: Option<&str>,
     items: &[StatedItem],
-    mut text: impl FnMut(usize) -> Result<StatedText, ApiError>,
-) -> Result<Summary, ApiError> {
-    let mut sentences = |places: Vec<usize>| -> Result<Vec<String>, ApiError> {
+    mut text: impl FnMut(usize) -> Result<StatedText, E>,
+) -> Result<Summary, E> {
+    let mut sentences = |places: Vec<usize>| -> Result<Vec<String>, E> {
         places.into_iter().map(|at| text(at).map(StatedText::sentence)).collect()
     };
     // What came last is what people ask about.
@@ -84,6 +86,32 @@ pub fn of(
         out_of_scope: of_runs(runs, |summary| &summary.out_of_scope),
         assumptions: of_runs(runs, |summary| &summary.assumptions),
     })
+}
+
+/// Summarizes the items of a dashboard alone, without what its runs did.
+#[must_use]
+pub fn of_items(dashboard: &ResultsDashboard) -> Summary {
+    let mut stated = Vec::new();
+    let mut texts = Vec::new();
+    let mut add = |kind, priority, source: Option<&SourceReference>, code: &str, said: &str| {
+        let source = source.and_then(|source| source.document_id.or(source.recording_id));
+        stated.push(StatedItem { at: texts.len(), kind, priority, source });
+        texts.push((code.to_owned(), said.to_owned()));
+    };
+    for one in &dashboard.requirements {
+        add(ItemKind::Requirement, Some(one.priority), one.sources.first(), &one.code, &one.statement);
+    }
+    for one in &dashboard.decisions {
+        add(ItemKind::Decision, None, None, &one.code, &one.text);
+    }
+    for one in &dashboard.open_questions {
+        add(ItemKind::OpenQuestion, None, None, &one.code, &one.question);
+    }
+    let Ok(summary) = of::<Infallible>(&[], None, &stated, |at| {
+        let (code, text) = texts.get(at).cloned().unwrap_or_default();
+        Ok(StatedText { code, statement: None, question: None, text: Some(text) })
+    });
+    summary
 }
 
 /// What the runs say, the newest first, each sentence once.
@@ -145,11 +173,10 @@ mod tests {
             let code = kinds[at].code(1);
             Ok(StatedText { code, statement: None, question: None, text: Some(texts[at].to_owned()) })
         };
-        let Ok(summary) = of(&[], Some("Added 1 decision."), &items, text) else { panic!() };
+        let Ok(summary) = of::<Infallible>(&[], Some("Added 1 decision."), &items, text);
         let said = "Most important: The desk must ring (REQ-001).\n\nDecided: No desk (DEC-001).\n\nOpen: Who rings (Q-001)?\n\n\
              Latest analysis: Added 1 decision.";
         assert_eq!((summary.text.as_str(), summary.key_decisions), (said, vec!["No desk (DEC-001).".to_owned()]));
-        let Ok(nothing) = of(&[], None, &[], |_| Err(ApiError::internal("nothing to read"))) else { panic!() };
-        assert_eq!(nothing, Summary::default());
+        assert_eq!(of(&[], None, &[], |_| Err("nothing to read")), Ok(Summary::default()));
     }
 }

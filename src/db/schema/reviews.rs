@@ -87,6 +87,10 @@ diesel::table! {
         former_access_hash -> Nullable<Text>,
         last_seen_at -> Nullable<UtcTime>,
         created_at -> UtcTime,
+        scope -> Text,
+        baseline_id -> Nullable<Uuid>,
+        selected_items -> Nullable<Text>,
+        selected_count -> Nullable<BigInt>,
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   add --> PENDING (a link by e-mail, 7 days) --accept--> member --change role--> member --remove, leave--> removed
-//!             |  invited again: the former link is invalid
+//!             |  invited or sent again: another invitation takes its place, and the former link is invalid
+//!             |  revoked: the link is invalid
 //!             `- valid only while the inviter may still give the role
 //! ```
 //! Every change of members locks the project's row, so that of two owners who demote each other one remains. There is
@@ -10,6 +11,7 @@
 
 pub mod bodies;
 pub mod emails;
+pub mod invited;
 pub mod model;
 pub mod operations;
 pub mod routes;
@@ -17,6 +19,7 @@ pub mod store;
 
 use actors::ids::{self, Id};
 
+use self::model::InvitationToProject;
 use super::model::Project;
 use crate::access::policy::{Loaded, PathIds, Resource};
 use crate::access::principal::Caller;
@@ -24,6 +27,22 @@ use crate::access::role::Relation;
 use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects::state::Projects;
+
+impl Resource for InvitationToProject {
+    type State = Projects;
+    type Ids = (Id<ids::Project>, Id<Self>);
+
+    fn ids(path: &PathIds<'_>) -> Result<Self::Ids, ApiError> {
+        Ok((path.id("projectId")?, path.id("invitationId")?))
+    }
+
+    async fn find(state: &Projects, (project_id, id): Self::Ids, caller: Caller) -> Result<Loaded<Self>, ApiError> {
+        let Loaded { relation, .. } = Project::find(state, project_id, caller).await?;
+        let found = state.db.read(move |conn| Box::pin(store::invitations::find(conn, id))).await;
+        let found = found.map_err(ApiError::from)?.filter(|invitation| invitation.project_id == project_id);
+        Ok(Loaded { relation, resource: found.ok_or_else(|| ApiError::of(Code::NOT_FOUND)) })
+    }
+}
 
 /// A membership, by the ids in the path. Its role is read in the transaction that changes it.
 pub struct Membership {

@@ -193,11 +193,35 @@ impl InvitationToProject {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectInvitation {
+    pub id: Id<InvitationToProject>,
     #[schema(format = Email)]
     pub email: String,
     pub role: ProjectRole,
     pub status: InvitationStatus,
+    /// Null once the account was deleted.
+    #[schema(required)]
+    pub invited_by_name: Option<String>,
+    pub created_at: Time,
     pub expires_at: Time,
+    /// The link that was mailed, to be passed on in another way. Only in the answer to the request that made it; null otherwise.
+    #[schema(required)]
+    pub link: Option<String>,
+}
+
+impl ProjectInvitation {
+    #[must_use]
+    pub fn of(invitation: InvitationToProject, status: InvitationStatus, invited_by_name: Option<String>) -> Self {
+        Self {
+            id: invitation.id,
+            email: invitation.email,
+            role: invitation.role,
+            status,
+            invited_by_name,
+            created_at: invitation.created_at,
+            expires_at: invitation.expires_at,
+            link: None,
+        }
+    }
 }
 
 /// What an invited person needs to know to decide whether to accept.

@@ -3,7 +3,8 @@
 use super::Membership;
 use super::bodies::{AddProjectMember, ChangeProjectMemberRole, Filter, StakeholderFilter};
 use super::model::{
-    JoinedProject, MemberViewer, ProjectInvitation, ProjectInvitationPreview, ProjectMember, Stakeholder,
+    InvitationToProject, JoinedProject, MemberViewer, ProjectInvitation, ProjectInvitationPreview, ProjectMember,
+    Stakeholder,
 };
 use super::operations::{self, invitations};
 use crate::access::one_time::OneTimeToken;
@@ -15,6 +16,7 @@ use crate::http::envelope::{List, Nothing, Reply};
 use crate::http::error::ApiError;
 use crate::http::input::{Empty, ValidJson, ValidQuery};
 use crate::http::list::Listing;
+use crate::http::page::PageQuery;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
 
@@ -37,6 +39,31 @@ pub async fn add(
     invitations::add(&state, request.access.caller, request.access.resource.id, id, body, request.request_id)
         .await
         .map(Reply::created)
+}
+
+pub async fn list_invitations(
+    request: Authorized<Manager<Project>, ValidQuery<PageQuery>>,
+    state: Projects,
+) -> Result<Reply<List<ProjectInvitation>>, ApiError> {
+    let ValidQuery(page) = request.input;
+    invitations::list(&state, request.access.resource.id, page).await.map(Reply::ok)
+}
+
+pub async fn resend_invitation(
+    request: Authorized<Manager<InvitationToProject>, Empty>,
+    state: Projects,
+) -> Result<Reply<ProjectInvitation>, ApiError> {
+    let Manager { caller, resource: former, .. } = request.access;
+    invitations::resend(&state, caller, former, request.request_id).await.map(Reply::ok)
+}
+
+pub async fn revoke_invitation(
+    request: Authorized<Manager<InvitationToProject>, Empty>,
+    state: Projects,
+) -> Result<Reply<Nothing>, ApiError> {
+    let Manager { caller, resource: invitation, .. } = request.access;
+    invitations::revoke(&state, caller, invitation).await?;
+    Ok(Reply::ok(Nothing {}))
 }
 
 pub async fn preview(

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::http::fields::{Field, InvalidValue, line, text};
+use crate::projects::item_kind::ItemKind;
 
 /// A project's requirements, user stories and acceptance criteria as they stood at one moment. It never changes.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -79,6 +80,16 @@ impl Field for BaselineNote {
 pub enum ComparedType {
     Requirement,
     UserStory,
+}
+
+impl ComparedType {
+    #[must_use]
+    pub const fn item_kind(self) -> ItemKind {
+        match self {
+            Self::Requirement => ItemKind::Requirement,
+            Self::UserStory => ItemKind::UserStory,
+        }
+    }
 }
 
 /// What differs between a baseline and a later or earlier one, or the present. Requirements come first, by their codes.

@@ -29,8 +29,9 @@ use crate::projects::model::Project;
 use crate::quotas::model::CountedKind;
 use crate::reviews::access::{self, Reviewer};
 use crate::reviews::invitations::model::{ProjectReviewPermission, ReviewInvitation};
+use crate::reviews::invitations::shown::ReviewShown;
 use crate::reviews::stakeholder_dashboard::model::FeedbackTargetType;
-use crate::reviews::stakeholder_dashboard::operations::review;
+use crate::reviews::stakeholder_dashboard::operations::{review, review_of};
 use crate::reviews::state::Reviews;
 use crate::{accounts, projects};
 
@@ -99,7 +100,7 @@ pub async fn submit_as_reviewer(
     may_say(invitation.permission, sent.verdict)?;
     sent.must_be_whole()?;
     let code = match sent.target_id {
-        Some(id) => Some(code_in_dashboard(state, &project, &invitation, sent.target_type, id).await?),
+        Some(id) => Some(code_in_dashboard(state, &invitation, sent.target_type, id).await?),
         None => None,
     };
     let author = FeedbackAuthor { name: invitation.name().to_owned(), email: Some(invitation.email.clone()) };
@@ -121,12 +122,11 @@ fn may_say(permission: ProjectReviewPermission, verdict: Option<FeedbackVerdict>
 /// Returns the code of an item that the reviewer sees.
 async fn code_in_dashboard(
     state: &Reviews,
-    project: &Project,
     invitation: &ReviewInvitation,
     target_type: FeedbackTargetType,
     id: Uuid,
 ) -> Result<String, ApiError> {
-    let seen = review(state, project.id, invitation.run_id).await?;
+    let seen = review_of(state, invitation).await?;
     let target = seen.built.targets.get(&id).filter(|target| target.target_type == target_type);
     target.map(|target| target.code.clone()).ok_or_else(|| ApiError::of(Code::NOT_FOUND))
 }
@@ -162,7 +162,7 @@ async fn code_in_project(
     target_type: FeedbackTargetType,
     id: Uuid,
 ) -> Result<String, ApiError> {
-    let newest = review(state, project_id, None).await?;
+    let newest = review(state, project_id, ReviewShown::All).await?;
     let target = newest.built.targets.get(&id).filter(|target| target.target_type == target_type);
     if let Some(target) = target {
         return Ok(target.code.clone());

@@ -5,11 +5,12 @@ use actors::run::Run;
 use actors::time::Time;
 use utoipa::ToSchema;
 
-use super::model::{Organisation, ProjectReviewInvitationStatus, ProjectReviewPermission};
+use super::model::{Organisation, ProjectReviewInvitationStatus, ProjectReviewPermission, ReviewScope, SelectedItems};
 use crate::accounts::model::{Email, FullName};
 use crate::http::input::{Body, Query};
 use crate::http::list::Search;
 use crate::meetings::invitations::model::Message;
+use crate::reviews::baselines::model::Baseline;
 
 /// A person to invite to a review.
 #[derive(ToSchema, Body)]
@@ -29,8 +30,14 @@ pub struct CreateReviewInvitation {
     #[body(objects)]
     pub invitees: Vec<ReviewInvitee>,
     pub permission: ProjectReviewPermission,
-    /// A run of the project with a result, whose findings are shown to the invitees; without it, the specification as it stands.
+    /// A run of the project with a result, whose findings are shown to the invitees; without it, the specification as `scope` says.
     pub run_id: Option<Id<Run>>,
+    /// What of the specification the invitees see. Default: ALL. With a run, ALL alone.
+    pub scope: Option<ReviewScope>,
+    /// The baseline of the scope BASELINE.
+    pub baseline_id: Option<Id<Baseline>>,
+    /// The items of the scope SELECTED, of any kind.
+    pub item_ids: Option<SelectedItems>,
     /// Plain text for the e-mail; nothing in it becomes a link.
     pub message: Option<Message>,
     /// Within the next 90 days: when the links and the accesses that they give expire. By default in 30 days.

@@ -10,6 +10,7 @@ pub mod emails;
 pub mod model;
 pub mod operations;
 pub mod routes;
+pub mod shown;
 pub mod store;
 
 use actors::ids::{self, Id};

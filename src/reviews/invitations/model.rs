@@ -17,13 +17,18 @@ use actors::time::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use crate::accounts::model::{Email, FullName};
 use crate::http::enumeration::wire_enum;
 use crate::http::fields::{Field, InvalidValue, line};
+use crate::http::reason::Reason;
+use crate::reviews::baselines::model::Baseline;
 
 /// How long an invitation and its access are valid, unless the inviter chose something else.
 pub const USUAL: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How many items the scope SELECTED may have.
+pub const MAX_SELECTED: usize = 500;
 /// How often an invitation may be sent: once, and five times again.
 pub const SENDINGS: i64 = 6;
 
@@ -37,6 +42,17 @@ wire_enum! {
         Viewer,
         Commenter,
         Approver,
+    }
+}
+
+wire_enum! {
+    /// What of the specification a reviewer sees; never what was rejected. ALL: as it stands. APPROVED: what is approved at that
+    /// time. BASELINE: requirements and user stories as they stood in a baseline. SELECTED: chosen items, as they stand.
+    pub enum ReviewScope {
+        All,
+        Approved,
+        Baseline,
+        Selected,
     }
 }
 
@@ -71,6 +87,27 @@ impl Field for Organisation {
     }
 }
 
+/// 1–500 ids of items, sorted, without duplicates.
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(value_type = Vec<Uuid>, min_items = 1, max_items = 500)]
+pub struct SelectedItems(pub Vec<Uuid>);
+
+impl Field for SelectedItems {
+    fn parse(value: &Value) -> Result<Self, InvalidValue> {
+        let Value::Array(values) = value else { return Err(InvalidValue::value("This must be a list of UUIDs.")) };
+        if values.is_empty() {
+            return Err(InvalidValue::of(Reason::TooShort, "At least one item is required."));
+        }
+        if values.len() > MAX_SELECTED {
+            return Err(InvalidValue::of(Reason::TooLong, &format!("At most {MAX_SELECTED} items are allowed.")));
+        }
+        let mut ids = values.iter().map(|id| Id::<()>::parse(id).map(Id::uuid)).collect::<Result<Vec<Uuid>, _>>()?;
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(Self(ids))
+    }
+}
+
 /// A person to invite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvitedReviewer {
@@ -102,8 +139,14 @@ pub struct ReviewInvitation {
     pub full_name: Option<String>,
     pub organisation: Option<String>,
     pub permission: ProjectReviewPermission,
-    /// The run whose findings are shown; `None`: the specification as it stands.
+    /// The run whose findings are shown; `None`: the specification.
     pub run_id: Option<Id<Run>>,
+    /// What is shown of the specification.
+    pub scope: ReviewScope,
+    /// Of the scope BASELINE.
+    pub baseline_id: Option<Id<Baseline>>,
+    /// How many items are chosen, of the scope SELECTED. Which ones is read by `store::selected_items`.
+    pub selected_count: Option<i64>,
     pub message: Option<String>,
     pub invited_by_id: Id<User>,
     pub send_count: i64,
@@ -185,9 +228,16 @@ pub struct ProjectReviewInvitation {
     pub organisation: Option<String>,
     pub permission: ProjectReviewPermission,
     pub status: ProjectReviewInvitationStatus,
-    /// The run whose findings are shown; null: the specification as it stands.
+    /// The run whose findings are shown; null: the specification, as `scope` says.
     #[schema(required)]
     pub run_id: Option<Id<Run>>,
+    pub scope: ReviewScope,
+    /// The baseline of the scope BASELINE; null otherwise.
+    #[schema(required)]
+    pub baseline_id: Option<Id<Baseline>>,
+    /// How many items are chosen, of the scope SELECTED; null otherwise.
+    #[schema(required, minimum = 1, maximum = 500)]
+    pub selected_count: Option<i64>,
     /// The inviter's words in the e-mail; null if none.
     #[schema(required)]
     pub message: Option<String>,
@@ -219,6 +269,9 @@ impl ProjectReviewInvitation {
             organisation: invitation.organisation,
             permission: invitation.permission,
             run_id: invitation.run_id,
+            scope: invitation.scope,
+            baseline_id: invitation.baseline_id,
+            selected_count: invitation.selected_count,
             message: invitation.message,
             expires_at: invitation.expires_at,
             send_count: invitation.send_count,
@@ -268,7 +321,7 @@ mod tests {
 
     use super::{
         ProjectReviewAccessStatus as Access, ProjectReviewInvitationStatus as Status, ProjectReviewPermission,
-        ReviewInvitation, State,
+        ReviewInvitation, ReviewScope, State,
     };
 
     fn now() -> Time {
@@ -285,6 +338,9 @@ mod tests {
             organisation: None,
             permission: ProjectReviewPermission::Viewer,
             run_id: None,
+            scope: ReviewScope::All,
+            baseline_id: None,
+            selected_count: None,
             message: None,
             invited_by_id: Id::generate(),
             send_count: 1,

@@ -8,6 +8,7 @@ use super::model::{
     ReviewInvitationPreview,
 };
 use super::operations::{self, ReviewInvitationRequest, answering};
+use super::shown::ReviewShown;
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::{Analyst, Public};
 use crate::api::operation::Authorized;
@@ -26,15 +27,17 @@ pub async fn create(
     state: Reviews,
 ) -> Result<Reply<ProjectReviewInvitations>, ApiError> {
     let first = request.new_id();
-    let ValidJson(CreateReviewInvitation { invitees, permission, run_id, message, expires_at }) = request.input;
+    let ValidJson(body) = request.input;
+    let CreateReviewInvitation { invitees, permission, run_id, scope, baseline_id, item_ids, message, expires_at } =
+        body;
+    let shown = ReviewShown::of(run_id, scope, baseline_id, item_ids)?;
     let invitees = invitees.into_iter().map(|ReviewInvitee { email, full_name, organisation }| InvitedReviewer {
         email,
         full_name,
         organisation,
     });
     let message = message.unwrap_or(Message(None));
-    let input =
-        ReviewInvitationRequest { invitees: invitees.collect(), permission, run_id, message, expires_at, first };
+    let input = ReviewInvitationRequest { invitees: invitees.collect(), permission, shown, message, expires_at, first };
     let (caller, project_id) = (request.access.caller, request.access.resource.id);
     let items = operations::create(&state, caller, project_id, input, request.request_id).await?;
     Ok(Reply::created(ProjectReviewInvitations { items }))

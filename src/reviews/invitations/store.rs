@@ -10,15 +10,17 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, NullableExpressionMethods, OptionalExtension,
     QueryDsl, Queryable, Selectable,
 };
+use uuid::Uuid;
 
 use super::bodies::Filter;
-use super::model::{ProjectReviewInvitationStatus, ProjectReviewPermission, ReviewInvitation, State};
+use super::model::{ProjectReviewInvitationStatus, ProjectReviewPermission, ReviewInvitation, ReviewScope, State};
 use crate::db::schema::{former_review_tokens, review_invitations};
 use crate::db::sweep::Retention;
 use crate::db::{Columns, Conn, DbError, ROWS, RunQueryDsl, contains, is_found, is_wanted, many, page_of};
 use crate::http::envelope::List;
 use crate::http::list::Listing;
 use crate::meetings::invitations::model::MAX_VALIDITY;
+use crate::reviews::baselines::model::Baseline;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = review_invitations)]
@@ -40,6 +42,9 @@ struct Row {
     revoked_at: Option<Time>,
     last_seen_at: Option<Time>,
     created_at: Time,
+    scope: ReviewScope,
+    baseline_id: Option<Id<Baseline>>,
+    selected_count: Option<i64>,
 }
 
 #[derive(Insertable)]
@@ -48,6 +53,7 @@ struct NewInvitationRow {
     #[diesel(embed)]
     row: Row,
     token_hash: String,
+    selected_items: Option<String>,
 }
 
 impl From<&ReviewInvitation> for Row {
@@ -70,6 +76,9 @@ impl From<&ReviewInvitation> for Row {
             revoked_at: one.revoked_at(),
             last_seen_at: one.last_seen_at,
             created_at: one.created_at,
+            scope: one.scope,
+            baseline_id: one.baseline_id,
+            selected_count: one.selected_count,
         }
     }
 }
@@ -89,6 +98,9 @@ impl From<Row> for ReviewInvitation {
             organisation: row.organisation,
             permission: row.permission,
             run_id: row.run_id,
+            scope: row.scope,
+            baseline_id: row.baseline_id,
+            selected_count: row.selected_count,
             message: row.message,
             invited_by_id: row.invited_by_id,
             send_count: row.send_count,
@@ -199,14 +211,31 @@ pub async fn list(
     Ok(page.list(rows, total, |row| row.id.uuid()).map(ReviewInvitation::from))
 }
 
-pub async fn insert(conn: &mut Conn, invitations: Vec<(&ReviewInvitation, String)>) -> Result<(), DbError> {
+/// Inserts invitations, each with the hash of its token. All show the same items, if their scope is SELECTED.
+pub async fn insert(
+    conn: &mut Conn,
+    invitations: Vec<(&ReviewInvitation, String)>,
+    selected: Option<&[Uuid]>,
+) -> Result<(), DbError> {
+    let selected =
+        selected.map(serde_json::to_string).transpose().map_err(|error| DbError::Broken(error.to_string()))?;
     let row = |(invitation, token_hash): (&ReviewInvitation, String)| NewInvitationRow {
         row: Row::from(invitation),
         token_hash,
+        selected_items: selected.clone(),
     };
     let rows: Vec<NewInvitationRow> = invitations.into_iter().map(row).collect();
     many!(conn, &rows, |some| diesel::insert_into(review_invitations::table).values(some));
     Ok(())
+}
+
+/// The ids of the items that an invitation of the scope SELECTED shows.
+pub async fn selected_items(conn: &mut Conn, id: Id<ReviewInvitation>) -> Result<Vec<Uuid>, DbError> {
+    let found = review_invitations::table.find(id).select(review_invitations::selected_items);
+    let found: Option<Option<String>> = found.first(conn).await.optional()?;
+    let Some(ids) = found.flatten() else { return Ok(Vec::new()) };
+    serde_json::from_str(&ids)
+        .map_err(|error| DbError::Broken(format!("the selection of a review is invalid: {error}")))
 }
 
 /// Stores an invitation that is sent again, with another token; the hash of the former one is stored as superseded. With

@@ -18,7 +18,7 @@ use crate::analysis::items::model::{
     TrackerIssue, UserStory, WorkflowStatus,
 };
 use crate::http::enumeration::wire_enum;
-use crate::reviews::invitations::model::ProjectReviewPermission;
+use crate::reviews::invitations::model::{ProjectReviewPermission, ReviewScope};
 
 /// The results of a run, as a reviewer sees them.
 #[derive(Serialize, ToSchema)]
@@ -26,6 +26,11 @@ use crate::reviews::invitations::model::ProjectReviewPermission;
 pub struct ReviewDashboard {
     pub project_name: String,
     pub permission: ProjectReviewPermission,
+    /// What of the specification is shown.
+    pub scope: ReviewScope,
+    /// The name of the baseline that is shown; null with another scope.
+    #[schema(required)]
+    pub baseline_name: Option<String>,
     /// When the access to this review expires.
     pub expires_at: Time,
     #[serde(flatten)]
@@ -58,6 +63,7 @@ pub struct ReviewContent {
     pub open_questions: Vec<ReviewOpenQuestion>,
     pub action_items: Vec<ReviewActionItem>,
     pub metrics: ReviewMetrics,
+    /// Of the whole specification or run; zeros where only some items are shown.
     pub quality: Quality,
     pub decisions: Vec<ReviewDecision>,
 }

@@ -24,22 +24,25 @@ struct Dist;
 /// The folder of scripts and styles, and its path as it stands in the HTML.
 const FOLDER: &str = "assets/";
 const FOLDER_IN_HTML: &str = "../assets/";
-/// What the pages' scripts read: the path below which the server is reached, and the OpenID provider of its sign-in.
+/// What the pages' scripts read: the path below which the server is reached, the OpenID provider of its sign-in, and who may
+/// register.
 const BASE_IN_HTML: &str = "<meta name=\"base-path\" content=\"/\" />";
 const PROVIDER_IN_HTML: &str = "<meta name=\"login-provider\" content=\"\" />";
+const REGISTRATION_IN_HTML: &str = "<meta name=\"registration\" content=\"OPEN\" />";
 
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const REVALIDATE: &str = "public, no-cache";
 
 /// Returns the HTML of a page, for a server that is reached below the path `below` (empty, or without a slash at its
-/// end), with this OpenID provider (empty: none). A page that is not in web/dist is empty; a test covers all of them.
-pub fn html(page: &str, below: &str, provider: &str) -> String {
+/// end), with this OpenID provider (empty: none) and this setting of who may register. A page that is not in web/dist is empty; a test covers all of them.
+pub fn html(page: &str, below: &str, provider: &str, registration: &str) -> String {
     let content = Dist::get(&format!("{page}/index.html")).map(|file| file.data).unwrap_or_default();
     let html = String::from_utf8_lossy(&content);
     let base = format!("<meta name=\"base-path\" content=\"{below}/\" />");
     let provider = format!("<meta name=\"login-provider\" content=\"{provider}\" />");
     let html = html.replace(FOLDER_IN_HTML, &format!("{below}/{FOLDER}"));
-    html.replace(BASE_IN_HTML, &base).replace(PROVIDER_IN_HTML, &provider)
+    let registration = format!("<meta name=\"registration\" content=\"{registration}\" />");
+    html.replace(BASE_IN_HTML, &base).replace(PROVIDER_IN_HTML, &provider).replace(REGISTRATION_IN_HTML, &registration)
 }
 
 /// The scripts, styles and pictures of the pages, by their names.
@@ -127,11 +130,12 @@ mod tests {
     fn a_page_finds_its_files_below_the_applications_address() {
         let assets = Assets::embedded();
         for (page, below) in PAGES.iter().flat_map(|page| [(page, "/app"), (page, "")]) {
-            let html = html(page, below, "SSO");
+            let html = html(page, below, "SSO", "CLOSED");
             let folder = format!("\"{below}/assets/");
             let mut files = html.split(folder.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap());
             assert!(files.clone().count() >= 3 && files.all(|file| assets.0.contains_key(file)), "{html}");
             assert!(*page == "join" || html.contains("content=\"SSO\""), "{html}");
+            assert!(*page != "console" || html.contains("content=\"CLOSED\""), "{html}");
             assert!(!html.contains("../") && html.contains(&format!("content=\"{below}/\"")), "{html}");
         }
     }
@@ -144,7 +148,7 @@ mod tests {
     fn what_a_page_loads_first_is_small() {
         let assets = Assets::embedded();
         for page in PAGES {
-            let html = html(page, "", "");
+            let html = html(page, "", "", "OPEN");
             let files = html.split("/assets/").skip(1).filter_map(|rest| rest.split('"').next());
             let bytes: usize = files.map(|file| assets.0[file].packed().ok().unwrap().len()).sum();
             println!("{page}: {bytes} bytes, compressed");

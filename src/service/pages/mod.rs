@@ -49,17 +49,19 @@ pub struct PageSettings<'a> {
     pub livekit_url: Option<&'a str>,
     /// The issuer of the OpenID provider for sign-in, if there is one.
     pub login_issuer: Option<&'a str>,
+    /// Who may register: the name of the setting.
+    pub registration: &'a str,
 }
 
 /// Mounts the pages and their files.
 pub fn mount(service: &mut web::ServiceConfig, settings: PageSettings<'_>) {
-    let PageSettings { app_url, livekit_url, login_issuer } = settings;
+    let PageSettings { app_url, livekit_url, login_issuer, registration } = settings;
     let app = Url::parse(app_url).ok();
     // The pages have words of their own for a provider that is not Google.
     let provider = login_issuer.map_or("", |issuer| if issuer == GOOGLE { "Google" } else { "SSO" });
     let below = app.as_ref().map_or("", |app| app.path().trim_end_matches('/')).to_owned();
     let page = |name: &str, policy: String, permissions| {
-        Arc::new(Page { html: html(name, &below, provider), policy, permissions })
+        Arc::new(Page { html: html(name, &below, provider, registration), policy, permissions })
     };
     let console = page("console", playing_policy(app.as_ref()), NOTHING);
     let review = page("review", own_policy(app.as_ref()), NOTHING);

@@ -36,7 +36,7 @@ async fn rush(server: &Server, token: &str) -> String {
 }
 
 /// Sets the last rotation of the user's session to `seconds` ago. Panics unless the user has exactly one session.
-async fn rotated_ago(server: &Server, user: &User, seconds: u64) {
+pub async fn rotated_ago(server: &Server, user: &User, seconds: u64) {
     let user_id: Id<ids::User> = user.id.parse().unwrap();
     let then = SystemClock.now() - Duration::from_secs(seconds);
     let db = server.db().await;

@@ -36,8 +36,8 @@ on_both! {
         let mut keys = shape::keys(&seen);
         keys.sort_unstable();
         assert_eq!(keys, [
-            "actionItems", "decisions", "expiresAt", "generatedAt", "metrics", "openQuestions", "permission", "projectId",
-            "projectName", "quality", "requirements", "risks", "runId", "summary", "userStories",
+            "actionItems", "baselineName", "decisions", "expiresAt", "generatedAt", "metrics", "openQuestions", "permission", "projectId",
+            "projectName", "quality", "requirements", "risks", "runId", "scope", "summary", "userStories",
         ]);
         assert_eq!((&seen["projectName"], &seen["permission"]), (&json!("Clinic booking"), &json!("COMMENTER")));
         for name in ["runId", "projectId", "generatedAt", "summary", "quality"] {
@@ -175,6 +175,98 @@ on_both! {
             assert!(count(&first, kind) > 0 && count(&seen, kind) >= count(&first, kind), "{kind}");
         }
         assert_eq!(own_dashboard(&ada, &project).await["metrics"]["byStatus"]["REJECTED"], 1);
+    }
+
+    async fn reviewers_see_what_the_inviter_chose_and_nothing_else(world: World) {
+        let ada = world.user().await;
+        let project = analysed(&ada).await;
+        let own = own_dashboard(&ada, &project).await;
+        let requirements = own["requirements"].as_array().unwrap();
+        let ids: Vec<&str> = requirements.iter().map(|one| one["id"].as_str().unwrap()).collect();
+        let decide = async |id: &str, status: &str| {
+            let path = format!("/api/projects/{project}/requirements/{id}/status");
+            ada.client.patch(path).json(json!({"workflowStatus": status, "comment": "So."})).await.is(200);
+        };
+        let approved = Review::showing(world.server, &ada, &project, json!({"scope": "APPROVED"})).await;
+        let seen = approved.dashboard().await;
+        assert_eq!((&seen["scope"], &seen["requirements"], &seen["summary"]["text"]), (&json!("APPROVED"), &json!([]), &json!("")));
+        assert_eq!(seen["metrics"]["requirements"], 0);
+        decide(ids[0], "APPROVED").await;
+        decide(ids[1], "REJECTED").await;
+        let baselines = format!("/api/projects/{project}/baselines");
+        let baseline = ada.client.post(&baselines).json(json!({"name": "Week 12"})).await.is(201).text_of("id");
+        let risk = own["risks"][0]["id"].as_str().unwrap();
+        let chosen = json!({"scope": "SELECTED", "itemIds": [ids[1], ids[2], risk, ids[2]]});
+        let selected = Review::showing(world.server, &ada, &project, chosen).await;
+        let of_baseline = Review::showing(world.server, &ada, &project, json!({"scope": "BASELINE", "baselineId": baseline})).await;
+        // The one that was approved is taken back afterwards: a baseline stays as it was.
+        let of = |seen: &Value, kind: &str| -> Vec<String> {
+            seen[kind].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+        };
+        let seen = approved.dashboard().await;
+        assert_eq!(of(&seen, "requirements"), [ids[0]]);
+        let statement = requirements[0]["statement"].as_str().unwrap().trim_end_matches('.');
+        assert_eq!(seen["summary"]["text"], format!("Most important: {statement} (REQ-001)."));
+        for kind in ["userStories", "risks", "openQuestions", "actionItems", "decisions"] {
+            assert_eq!(seen[kind], json!([]), "{kind} that nobody has approved");
+        }
+        decide(ids[0], "REJECTED").await;
+        assert_eq!(of(&approved.dashboard().await, "requirements"), Vec::<String>::new());
+        let seen = selected.dashboard().await;
+        assert_eq!((of(&seen, "requirements"), of(&seen, "risks")), (vec![ids[2].to_owned()], vec![risk.to_owned()]));
+        assert_eq!((&seen["userStories"], &seen["openQuestions"]), (&json!([]), &json!([])));
+        let seen = of_baseline.dashboard().await;
+        let without: Vec<&str> = ids.iter().copied().filter(|id| *id != ids[1]).collect();
+        assert_eq!((of(&seen, "requirements"), &seen["requirements"][0]["workflowStatus"]), (
+            without.iter().map(|id| (*id).to_owned()).collect(), &json!("APPROVED"),
+        ));
+        assert_eq!((&seen["baselineName"], &seen["risks"]), (&json!("Week 12"), &json!([])));
+        assert_eq!(seen["userStories"].as_array().unwrap().len(), own["userStories"].as_array().unwrap().len());
+        assert!(seen["requirements"][0]["quotes"][0]["before"].is_string(), "in the text around it");
+        // Feedback is about what is seen.
+        let about = |id: &str| json!({"targetType": "REQUIREMENT", "targetId": id, "comment": "Well."});
+        selected.say(about(ids[2])).await.is(201);
+        selected.say(about(ids[3])).await.refused(404, "NotFound");
+        of_baseline.say(about(ids[3])).await.is(201);
+        // What does not change is 304, whatever happens to the rest.
+        let etag = of_baseline.client.get(DASHBOARD).await.is(200).etag();
+        decide(ids[3], "APPROVED").await;
+        of_baseline.client.get(DASHBOARD).header("if-none-match", &etag).await.is(304);
+        // The team sees what each of them was shown.
+        let listed = ada.client.get(invitations(&project)).await.is(200);
+        let shown: Vec<_> = listed.data()["items"].as_array().unwrap().iter()
+            .map(|one| (one["scope"].clone(), one["baselineId"].clone(), one["selectedCount"].clone())).collect();
+        assert_eq!(shown, [
+            (json!("BASELINE"), json!(baseline), json!(null)), (json!("SELECTED"), json!(null), json!(3)),
+            (json!("APPROVED"), json!(null), json!(null)),
+        ]);
+    }
+
+    async fn what_is_shown_is_of_the_project_and_fits_its_scope(world: World) {
+        let (ada, ben) = (world.user().await, world.user().await);
+        let (project, other) = (analysed(&ada).await, analysed(&ben).await);
+        let theirs = own_dashboard(&ben, &other).await;
+        let run = own_dashboard(&ada, &project).await["runId"].clone();
+        let baseline = ben.client.post(format!("/api/projects/{other}/baselines")).json(json!({"name": "B"})).await.is(201).text_of("id");
+        let item = theirs["requirements"][0]["id"].clone();
+        for (shown, field, why) in [
+            (json!({"scope": "BASELINE"}), "baselineId", "Required"),
+            (json!({"scope": "BASELINE", "baselineId": baseline}), "baselineId", "InvalidValue"),
+            (json!({"scope": "APPROVED", "baselineId": baseline}), "baselineId", "InvalidValue"),
+            (json!({"scope": "SELECTED"}), "itemIds", "Required"),
+            (json!({"scope": "SELECTED", "itemIds": []}), "itemIds", "TooShort"),
+            (json!({"scope": "SELECTED", "itemIds": [item]}), "itemIds", "InvalidValue"),
+            (json!({"scope": "SELECTED", "itemIds": vec![item.clone(); 501]}), "itemIds", "TooLong"),
+            (json!({"itemIds": [item]}), "itemIds", "InvalidValue"),
+            (json!({"scope": "APPROVED", "runId": run}), "runId", "InvalidValue"),
+            (json!({"scope": "SOME"}), "scope", "InvalidValue"),
+        ] {
+            let mut body = json!({"invitees": [{"email": fresh_email()}], "permission": "VIEWER"});
+            body.as_object_mut().unwrap().extend(shown.as_object().unwrap().clone());
+            let faults = ada.client.post(invitations(&project)).json(body).await.is(422).faults();
+            assert_eq!(faults, [(field.to_owned(), why.to_owned())], "{shown}");
+        }
+        assert_eq!(ada.client.get(invitations(&project)).await.is(200).data()["totalCount"], 0);
     }
 
     async fn an_archived_project_can_be_reviewed_but_takes_no_feedback(world: World) {

@@ -3,6 +3,7 @@
 mod abandoned;
 mod bounds;
 mod call_limits;
+mod compression;
 mod cors;
 mod database_tls;
 mod envelope;

@@ -1,5 +1,8 @@
 // The token of a project invitation, taken out of the address at once and kept while the reader signs in.
 
+import { api, unwrap } from '$shared/api/client';
+import { label, t } from '$shared/words/text.svelte';
+
 const STORAGE_KEY = 'colloquy.projectInvitation';
 let taken: string | null = null;
 
@@ -23,4 +26,13 @@ export function invitationToken(): string {
     // Storage is off.
   }
   return taken ?? 'none';
+}
+
+export interface ReadInvitation { token: string; words: string }
+
+/** What the invitation says to whoever is not signed in. Throws ApiError. */
+export async function readInvitation(): Promise<ReadInvitation> {
+  const token = invitationToken();
+  const { inviterName, projectName, role } = await unwrap(api.GET('/api/project-invitations/{token}', { params: { path: { token } } }));
+  return { token, words: t('people.invitation.by', { inviter: inviterName, project: projectName, role: label('role', role) }) };
 }

@@ -1,7 +1,7 @@
 // The state of the page, and what changes it: the reader's actions and the events of the meeting. What follows from
 // what is decided in views.ts; what the reader sees is in the components.
 
-import { ApiError, session, type Schemas } from '$shared/api/client';
+import { ApiError, logOut, session, type Schemas } from '$shared/api/client';
 import { TopicSocket, type TopicEvent } from '$shared/topics/socket';
 import { explain } from '$shared/words/errors';
 import { language, setLanguage } from '$shared/words/text.svelte';
@@ -47,6 +47,7 @@ export class JoinPage {
   constructor(readonly meetingId: string) {
     session.resumeGuest(meetingId);
     this.isMember = session.person !== null && !session.isGuest;
+    session.whenChanged(() => { if (this.view.name === 'logIn' && session.person) void this.enter(); });
     this.room = new MediaRoom({
       credentials: () => operations.issueRoomCredentials(meetingId),
       refused: () => void this.reread().then(() => this.#settle(), (error: unknown) => this.turnedAway(error)),
@@ -149,7 +150,7 @@ export class JoinPage {
 
   logOut = async (): Promise<void> => {
     if (this.#isIn) await this.leave();
-    await operations.logOut();
+    await logOut();
     this.corrections.clear();
     session.end();
     this.#close();

@@ -4,13 +4,14 @@ import { readAccess, writeAccess } from './storage';
 
 /**
  * Takes the token out of the address at once, so that it is neither seen, nor kept in the history, nor shared. Returns
- * whether there was one. Another link counts over what was kept.
+ * whether there was one. Another link counts over what was kept; the code of an item in it stays in the address.
  */
 export function takeLink(): boolean {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const token = asked.get('token');
   if (!token) return false;
   const address = new URL(location.href);
-  address.hash = '';
+  address.hash = asked.get('item') ?? '';
   address.searchParams.delete('project');
   history.replaceState(null, '', address);
   if (readAccess()?.invitationToken !== token) writeAccess({ invitationToken: token, reviewToken: null, inviterName: null });

@@ -37,12 +37,23 @@ function marked(request: Request): Request {
 
 const options = { baseUrl: new URL(BASE, location.origin).href.replace(/\/$/, '') };
 const plain = createClient<paths, 'application/json'>({ ...options, fetch: send });
-export const session = new Session(async (refreshToken) => {
-  const { data, error, response } = await plain.POST('/api/auth/refresh-token', { body: { refreshToken } });
+export const session = new Session({
+  begin: (refreshToken, staySignedIn) => renewed(plain.POST('/api/auth/browser-session', { body: { refreshToken, staySignedIn } })),
+  refresh: () => renewed(plain.POST('/api/auth/browser-session/refresh')),
+});
+
+async function renewed(call: Promise<Outcome<Schemas['BrowserSession']>>): Promise<Schemas['BrowserSession'] | null> {
+  const { data, error, response } = await call;
   if (data) return data.data;
   if (response.status === 401) return null;
   throw ApiError.of(response, error as Failure | undefined);
-});
+}
+
+/** Ends the session of whoever is signed in, in every tab, and deletes the browser's cookie. */
+export async function logOut(): Promise<void> {
+  await api.POST('/api/auth/logout', { body: {} }).catch(() => undefined);
+  await plain.DELETE('/api/auth/browser-session').catch(() => undefined);
+}
 
 /** Makes a call as whoever is here. Throws ApiError.offline if nothing answers. */
 export async function authorizedFetch(request: Request): Promise<Response> {

@@ -4,7 +4,7 @@ import type { Item } from '../../review/stakeholder/items';
 import type { ReviewDashboard, StakeholderFeedback } from '../../review/stakeholder/types';
 
 export const dashboard = (permission: ReviewDashboard['permission'] = 'APPROVER') => ({
-  projectId: 'p', projectName: 'Clinic portal', permission, runId: 'run', generatedAt: '2026-11-25T08:00:00Z',
+  projectId: 'p', projectName: 'Clinic portal', permission, scope: 'ALL', baselineName: null, runId: 'run', generatedAt: '2026-11-25T08:00:00Z',
   summary: { text: 'Patients book by themselves.\nMore.', keyDecisions: [], scope: [], outOfScope: [], assumptions: [] },
   requirements: [
     { id: 'r10', code: 'REQ-010', title: 'Find', statement: 'The café finds a slot.' },

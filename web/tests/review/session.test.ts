@@ -139,8 +139,32 @@ test('after an answer the next item is open, also where the answered one leaves 
   expect(board.shown.map(({ code }) => code)).not.toContain('REQ-002');
   const first = board.current;
   if (first) session.outbox?.submit(first, 'Yes.', 'APPROVE');
-  board.chosen = first?.id ?? null;
+  if (first) board.choose(first.id);
   expect(board.step(1)).toBe(true);
   await settled();
   expect([submit.mock.calls.length, board.current?.code, board.place, session.answered]).toEqual([1, 'REQ-010', 1, 2]);
+});
+
+test('an item has an address, with the link and without', async () => {
+  history.replaceState(null, '', '/review#token=link&item=REQ-002');
+  expect(takeLink()).toBe(true);
+  expect(location.hash).toBe('#REQ-002');
+  const session = new ReviewSession();
+  await session.begin();
+  await session.accept('');
+  const board = new Board(session);
+  expect(board.current?.code).toBe('REQ-002');
+  board.step(1);
+  expect([board.current?.code, location.hash]).toEqual(['REQ-010', '#REQ-010']);
+  const criterion = session.items.find(({ targetType }) => targetType === 'ACCEPTANCE_CRITERION');
+  board.choose(criterion?.id ?? '');
+  expect(location.hash).toBe('#US-001/AC-001');
+  expect(new Board(session).current?.id).toBe(criterion?.id);
+  // Another one is typed into the address; what nobody knows is the first.
+  history.replaceState(null, '', '/review#req-010');
+  board.follow();
+  expect(board.current?.code).toBe('REQ-010');
+  history.replaceState(null, '', '/review#%');
+  board.follow();
+  expect(board.current?.targetType).toBe('SUMMARY');
 });

@@ -59,6 +59,14 @@ pub async fn find_many(conn: &mut Conn, project_id: Id<ids::Project>, ids: Vec<U
     Ok(found.select(Item::columns()).load(conn).await?)
 }
 
+/// How many of the ids are those of items of the project.
+pub async fn count_of(conn: &mut Conn, project_id: Id<ids::Project>, ids: &[Uuid]) -> Result<usize, DbError> {
+    let ids: Vec<Id<()>> = ids.iter().copied().map(Id::from_uuid).collect();
+    let found = items::table.filter(items::project_id.eq(project_id)).filter(items::id.eq_any(ids));
+    let count: i64 = found.count().get_result(conn).await?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
 /// Whether the project has an item of a kind.
 pub async fn exists(
     conn: &mut Conn,

@@ -1,5 +1,6 @@
-//! Operations on project invitations: invite, preview and accept.
+//! Operations on project invitations: invite, list, resend, revoke, preview and accept.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};
@@ -23,7 +24,9 @@ use crate::db::rate_limits::{self, Rate};
 use crate::db::{Conn, DbError};
 use crate::http::call_limits::rate;
 use crate::http::code::Code;
+use crate::http::envelope::List;
 use crate::http::error::ApiError;
+use crate::http::page::PageQuery;
 use crate::jobs::mail::QueuedEmail;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
@@ -34,7 +37,9 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// How long an invitation can be accepted, in days.
 const LIFE_DAYS: u32 = 7;
 /// Separates the hashes of these tokens from those of other links.
-const PURPOSE: &str = "project invitation";
+pub const PURPOSE: &str = "project invitation";
+/// How long after one invitation the next one may be sent.
+const PAUSE: Duration = Duration::from_secs(60);
 
 /// Invites an address to a project by e-mail. Inviting an address again sends a new link and invalidates the former
 /// one. If the id exists already, returns that invitation.
@@ -50,63 +55,170 @@ pub async fn add(
     body: AddProjectMember,
     request: RequestId,
 ) -> Result<ProjectInvitation, ApiError> {
+    let AddProjectMember { email, role } = body;
+    invite(
+        state,
+        caller,
+        NewInvitation { id, project_id, email: email.as_str().to_owned(), role, former: None },
+        request,
+    )
+    .await
+}
+
+/// Invites the person of an open invitation once more: with a new link, in a new invitation that takes its place.
+///
+/// # Errors
+/// 403 for a role that the caller may not give; 409 for an invitation that was accepted or revoked, and in an archived project; 429
+/// within a minute of the last one, and beyond the rate limits of invitations.
+pub async fn resend(
+    state: &Projects,
+    caller: Caller,
+    former: InvitationToProject,
+    request: RequestId,
+) -> Result<ProjectInvitation, ApiError> {
+    let (now, next_at) = (state.now(), former.created_at + PAUSE);
+    if now < next_at {
+        return Err(ApiError::too_many(next_at.since(now)));
+    }
+    let InvitationToProject { project_id, email, role, .. } = former;
+    invite(
+        state,
+        caller,
+        NewInvitation { id: Id::generate(), project_id, email, role, former: Some(former.id) },
+        request,
+    )
+    .await
+}
+
+/// Whom to invite.
+struct NewInvitation {
+    id: Id<InvitationToProject>,
+    project_id: Id<ids::Project>,
+    email: String,
+    role: ProjectRole,
+    /// The open invitation whose place it takes, where there has to be one.
+    former: Option<Id<InvitationToProject>>,
+}
+
+async fn invite(
+    state: &Projects,
+    caller: Caller,
+    NewInvitation { id, project_id, email, role, former }: NewInvitation,
+    request: RequestId,
+) -> Result<ProjectInvitation, ApiError> {
     let now = state.now();
     let token = OneTimeToken::generate()?;
     let token_hash = token.stored_hash(&state.secret, PURPOSE)?;
-    let url = format!("{}/invitations/project#token={}", state.url, token.text());
-    let email = body.email.as_str().to_owned();
+    let link = format!("{}/invitations/project#token={}", state.url, token.text());
+    let url = link.clone();
     let outbox = state.outbox.clone();
     let whole = state.clone();
     let (kind, owner) = (CountedKind::InvitationsToProject, project_id.uuid());
     let counted =
         state.quotas.count_unless_made(kind, owner, 1, move |conn| Box::pin(invitations::find(conn, id))).await?;
-    let invitation = state
+    let (invitation, inviter_name, is_new) = state
         .db
         .write(move |conn| {
             Box::pin(async move {
                 // Locks the project, so that two invitations of one address are handled one after the other.
                 let project = locked(conn, project_id).await?;
                 let inviter = acting(conn, project_id, caller).await?;
-                if !model::may_handle(inviter, body.role) {
+                if !model::may_handle(inviter, role) {
                     return Err(ApiError::of(Code::FORBIDDEN));
                 }
+                let inviter_name = name(conn, caller.user_id).await?;
                 if let Some(made) = invitations::find(conn, id).await? {
-                    return Ok(made);
+                    return Ok((made, inviter_name, false));
                 }
                 count_emails(&whole, conn, caller.user_id, &[&email], now).await?;
                 must_be_active(&project)?;
                 let language = language(conn, &project, caller, &email).await?;
-                supersede(conn, project_id, inviter, &email, now).await?;
+                supersede(conn, project_id, inviter, &email, former, now).await?;
                 let invitation = InvitationToProject {
                     id,
                     project_id,
                     email,
-                    role: body.role,
+                    role,
                     invited_by_id: caller.user_id,
                     created_at: now,
                     expires_at: now + DAY * LIFE_DAYS,
                     state: State::Open,
                 };
                 invitations::insert(conn, &invitation, token_hash).await?;
-                let inviter = name(conn, caller.user_id).await?;
                 let words = emails::ProjectInvitationEmail {
                     language,
                     project: &project.name,
-                    inviter: &inviter,
+                    inviter: &inviter_name,
                     url,
                     days: LIFE_DAYS,
                 };
                 let mailing = QueuedEmail::from(emails::invitation(&invitation, words)).until(invitation.expires_at);
                 let mailing = mailing.in_turn_of(invitation.project_id);
                 outbox.send(conn, mailing, now, &request).await?;
-                Ok(invitation)
+                Ok((invitation, inviter_name, true))
             })
         })
         .await?;
     drop(counted);
     state.jobs.wake();
-    let InvitationToProject { email, role, expires_at, .. } = invitation;
-    Ok(ProjectInvitation { email, role, status: InvitationStatus::Pending, expires_at })
+    let made = ProjectInvitation::of(invitation, InvitationStatus::Pending, Some(inviter_name));
+    // One that an earlier request made has another link.
+    Ok(ProjectInvitation { link: is_new.then_some(link), ..made })
+}
+
+/// Lists the invitations that nobody has accepted and nobody revoked, newest first, expired ones too.
+///
+/// # Errors
+/// Only database errors.
+pub async fn list(
+    state: &Projects,
+    project_id: Id<ids::Project>,
+    page: PageQuery,
+) -> Result<List<ProjectInvitation>, ApiError> {
+    let now = state.now();
+    let read = async move |conn: &mut Conn| {
+        let open = invitations::list_open(conn, project_id, page).await?;
+        let mut inviters: Vec<Id<User>> = open.items.iter().map(|one| one.invited_by_id).collect();
+        inviters.sort_unstable();
+        inviters.dedup();
+        let roles = projects::roles(conn, project_id, &inviters).await?;
+        let accounts = accounts::store::accounts(conn, &inviters).await?;
+        let names: HashMap<Id<User>, String> = accounts.into_iter().map(|one| (one.id, one.full_name)).collect();
+        Ok::<_, DbError>(open.map(|one| {
+            let status = one.status(roles.get(&one.invited_by_id).copied(), now);
+            let name = names.get(&one.invited_by_id).cloned();
+            ProjectInvitation::of(one, status, name)
+        }))
+    };
+    state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(ApiError::from)
+}
+
+/// Revokes an invitation: its link leads nowhere from then on. Changes nothing if it has already been revoked.
+///
+/// # Errors
+/// 403 for an invitation to a role that the caller may not give; 409 for one that was accepted.
+pub async fn revoke(state: &Projects, caller: Caller, invitation: InvitationToProject) -> Result<(), ApiError> {
+    let InvitationToProject { id, project_id, .. } = invitation;
+    let now = state.now();
+    let revoked = state.db.write(move |conn| {
+        Box::pin(async move {
+            // Locks the project, so that it is not accepted meanwhile.
+            locked(conn, project_id).await?;
+            let actor = acting(conn, project_id, caller).await?;
+            let invitation = invitations::find(conn, id).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
+            if !model::may_handle(actor, invitation.role) {
+                return Err(ApiError::of(Code::FORBIDDEN));
+            }
+            match invitation.state {
+                State::Accepted { .. } => {
+                    Err(ApiError::with_message(Code::INVALID_STATE, "The invitation was accepted: remove the member."))
+                }
+                State::Revoked { .. } => Ok(()),
+                State::Open => Ok(invitations::revoke(conn, id, now).await?),
+            }
+        })
+    });
+    revoked.await
 }
 
 /// The language of the e-mail: the invitee's, else the project's, else the inviter's.
@@ -127,14 +239,20 @@ async fn language(conn: &mut Conn, project: &Project, caller: Caller, email: &st
     Ok(inviter.map_or(Language::En, |inviter| inviter.language))
 }
 
+/// Revokes the open invitation of the address, if there is one: it has to be the expected one.
 async fn supersede(
     conn: &mut Conn,
     project_id: Id<ids::Project>,
     inviter: ProjectRole,
     email: &str,
+    expected: Option<Id<InvitationToProject>>,
     now: Time,
 ) -> Result<(), ApiError> {
-    if let Some(former) = invitations::open(conn, project_id, email).await? {
+    let open = invitations::open(conn, project_id, email).await?;
+    if expected.is_some() && open.as_ref().map(|open| open.id) != expected {
+        return Err(ApiError::with_message(Code::INVALID_STATE, "The invitation is no longer open."));
+    }
+    if let Some(former) = open {
         let by = projects::role(conn, project_id, former.invited_by_id).await?;
         if former.status(by, now) == InvitationStatus::Pending && !model::may_handle(inviter, former.role) {
             return Err(ApiError::with_message(
@@ -142,7 +260,7 @@ async fn supersede(
                 "An owner has already invited this address with another role.",
             ));
         }
-        invitations::revoke(conn, project_id, email, now).await?;
+        invitations::revoke(conn, former.id, now).await?;
     }
     Ok(())
 }

@@ -106,7 +106,9 @@ pub async fn remove(
                 lock_member(conn, project_id, member_id, caller).await?;
             model::removal(actor, target).map_err(refused)?;
             must_be_active(&project)?;
-            store::invitations::revoke(conn, project_id, &member.email, now).await?;
+            if let Some(open) = store::invitations::open(conn, project_id, &member.email).await? {
+                store::invitations::revoke(conn, open.id, now).await?;
+            }
             let mut records = hooks.end(conn, &own).await?;
             records.extend(take_out(conn, project, &member, successor, now, &request).await?);
             Ok(((), records))

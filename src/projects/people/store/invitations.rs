@@ -10,7 +10,9 @@ use super::super::model::{InvitationToProject, State};
 use crate::access::role::ProjectRole;
 use crate::db::schema::project_invitations;
 use crate::db::sweep::Retention;
-use crate::db::{Columns, Conn, DbError, RunQueryDsl};
+use crate::db::{Columns, Conn, DbError, RunQueryDsl, page_of};
+use crate::http::envelope::List;
+use crate::http::page::PageQuery;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = project_invitations)]
@@ -66,6 +68,19 @@ pub async fn by_token(conn: &mut Conn, hash: &str) -> Result<Option<InvitationTo
     found.map(|row: InvitationRow| row.try_into()).transpose()
 }
 
+/// The invitations of an address, to any project, that may still be accepted; at most 100.
+pub async fn open_of_address(conn: &mut Conn, email: &str, now: Time) -> Result<Vec<InvitationToProject>, DbError> {
+    let found = project_invitations::table
+        .filter(project_invitations::email.eq(email))
+        .filter(project_invitations::accepted_at.is_null())
+        .filter(project_invitations::revoked_at.is_null())
+        .filter(project_invitations::expires_at.gt(now))
+        .order(project_invitations::id.desc())
+        .limit(100);
+    let rows: Vec<InvitationRow> = found.select(InvitationRow::columns()).load(conn).await?;
+    rows.into_iter().map(InvitationToProject::try_from).collect()
+}
+
 /// The invitation of an address that was neither accepted nor revoked; it may have expired.
 pub async fn open(
     conn: &mut Conn,
@@ -112,11 +127,26 @@ pub async fn accept(conn: &mut Conn, id: Id<InvitationToProject>, now: Time) -> 
     Ok(())
 }
 
-/// Revokes the open invitation of an address.
-pub async fn revoke(conn: &mut Conn, project_id: Id<ids::Project>, email: &str, now: Time) -> Result<(), DbError> {
-    diesel::update(project_invitations::table)
+/// Lists the invitations of a project that were neither accepted nor revoked, newest first; they may have expired.
+pub async fn list_open(
+    conn: &mut Conn,
+    project_id: Id<ids::Project>,
+    page: PageQuery,
+) -> Result<List<InvitationToProject>, DbError> {
+    let open = project_invitations::table
         .filter(project_invitations::project_id.eq(project_id))
-        .filter(project_invitations::email.eq(email.to_owned()))
+        .filter(project_invitations::accepted_at.is_null())
+        .filter(project_invitations::revoked_at.is_null());
+    let (rows, total): (Vec<InvitationRow>, _) =
+        page_of!(conn, page, open, project_invitations::id, InvitationRow::columns());
+    let List { items, next_cursor, total_count } = page.list(rows, total, |row| row.id.uuid());
+    let items = items.into_iter().map(InvitationToProject::try_from).collect::<Result<_, _>>()?;
+    Ok(List { items, next_cursor, total_count })
+}
+
+/// Revokes an open invitation.
+pub async fn revoke(conn: &mut Conn, id: Id<InvitationToProject>, now: Time) -> Result<(), DbError> {
+    diesel::update(project_invitations::table.find(id))
         .filter(project_invitations::accepted_at.is_null())
         .filter(project_invitations::revoked_at.is_null())
         .set(project_invitations::revoked_at.eq(Some(now)))

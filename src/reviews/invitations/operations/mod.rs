@@ -9,7 +9,6 @@ use std::collections::HashSet;
 
 use actors::ids::{self, Id};
 use actors::live::RequestId;
-use actors::run::Run;
 use actors::time::Time;
 use uuid::Uuid;
 
@@ -19,10 +18,10 @@ use super::model::{
     InvitedReviewer, ProjectReviewInvitation, ProjectReviewInvitationStatus, ProjectReviewPermission, ReviewInvitation,
     State, USUAL,
 };
+use super::shown::ReviewShown;
 use super::store;
 use crate::access::one_time::OneTimeToken;
 use crate::access::principal::Caller;
-use crate::analysis::dashboard::operations as dashboards;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::envelope::List;
@@ -43,7 +42,7 @@ const PURPOSE: &str = "review invitation";
 pub struct ReviewInvitationRequest {
     pub invitees: Vec<InvitedReviewer>,
     pub permission: ProjectReviewPermission,
-    pub run_id: Option<Id<Run>>,
+    pub shown: ReviewShown,
     pub message: Message,
     /// `None`: in 30 days.
     pub expires_at: Option<Time>,
@@ -81,7 +80,10 @@ impl ReviewInvitationRequest {
             full_name: invitee.full_name.as_ref().map(|name| name.0.clone()),
             organisation: invitee.organisation.as_ref().and_then(|organisation| organisation.0.clone()),
             permission: self.permission,
-            run_id: self.run_id,
+            run_id: self.shown.run_id(),
+            scope: self.shown.scope(),
+            baseline_id: self.shown.baseline_id(),
+            selected_count: self.shown.selected().and_then(|ids| i64::try_from(ids.len()).ok()),
             message: self.message.0.clone(),
             invited_by_id: caller.user_id,
             send_count: 1,
@@ -99,8 +101,8 @@ impl ReviewInvitationRequest {
 /// If invitations with these ids exist, because the request is repeated, returns those.
 ///
 /// # Errors
-/// 422 for an invitee who is named twice, for a run of another project or without a result, and for an expiry that is
-/// not in the next 90 days; 409 for each invitee with a pending invitation, and in an archived project; 429 beyond the
+/// 422 for an invitee who is named twice, for a run, a baseline or items of another project, for a run without a result, and for
+/// an expiry that is not in the next 90 days; 409 for each invitee with a pending invitation, and in an archived project; 429 beyond the
 /// rate limits of invitations.
 pub async fn create(
     state: &Reviews,
@@ -157,7 +159,7 @@ impl ReviewInvitationBatch {
         if !made.is_empty() {
             return Ok((made, false));
         }
-        must_have_result(conn, self.project_id, self.input.run_id).await?;
+        self.input.shown.must_be_of(conn, self.project_id).await?;
         projects::must_be_active(&project)?;
         let invitations = self.input.invitations(self.project_id, self.caller, self.now);
         let emails: Vec<&str> = invitations.iter().map(|one| one.email.as_str()).collect();
@@ -167,7 +169,7 @@ impl ReviewInvitationBatch {
         for (invitation, token) in invitations.iter().zip(&self.tokens) {
             rows.push((invitation, token.stored_hash(&self.state.secret, PURPOSE)?));
         }
-        store::insert(conn, rows).await?;
+        store::insert(conn, rows, self.input.shown.selected()).await?;
         let languages = accounts::store::languages(conn, &emails).await?;
         let inviter = accounts::store::account(conn, self.caller.user_id).await?;
         // Read after rows refer to it: from then on the deletion of the account waits for this transaction.
@@ -179,21 +181,6 @@ impl ReviewInvitationBatch {
             .map(|(invitation, token)| mails.invitation(invitation, token, languages.get(&invitation.email).copied()));
         self.state.outbox.send_all(conn, mails, self.now, &self.request).await?;
         Ok((invitations, true))
-    }
-}
-
-/// Checks that the run is one of the project with results to show.
-async fn must_have_result(
-    conn: &mut Conn,
-    project_id: Id<ids::Project>,
-    run_id: Option<Id<Run>>,
-) -> Result<(), ApiError> {
-    let Some(run_id) = run_id else { return Ok(()) };
-    let sentence = "This must be a run of the project with a result.";
-    match dashboards::run_with_result(conn, project_id, Some(run_id)).await {
-        Ok(_) => Ok(()),
-        Err(missing) if missing.code.status < 500 => Err(ApiError::field("runId", Reason::InvalidValue, sentence)),
-        Err(failed) => Err(failed),
     }
 }
 

@@ -43,11 +43,12 @@ impl Google {
             ("CLIENT_SECRET", CLIENT_SECRET),
         ];
         let provider = NodeProgram::start(program, &settings)?;
-        let server = Self::serve(setup, &provider);
+        let server = Self::serve(setup, &provider, "OPEN");
         Some(Self { provider, server })
     }
 
-    fn serve(setup: &ServerSetup, provider: &NodeProgram) -> Server {
+    /// `registration`: who may register.
+    fn serve(setup: &ServerSetup, provider: &NodeProgram, registration: &str) -> Server {
         let issuer = provider.announced["issuer"].as_str().unwrap();
         let discovery = format!("{issuer}/.well-known/openid-configuration");
         setup.start(&[
@@ -56,6 +57,7 @@ impl Google {
             ("COLLOQUY__GOOGLE__DISCOVERY_URL", &discovery),
             ("COLLOQUY__GOOGLE__ISSUER", issuer),
             ("COLLOQUY__HTTP__TRUSTED_PROXIES", "127.0.0.1"),
+            ("COLLOQUY__ACCOUNTS__REGISTRATION", registration),
         ])
     }
 

@@ -61,8 +61,31 @@ on_both! {
         // The account is found after a restart too.
         let Google { provider, server } = google;
         server.kill();
-        let google = Google { server: Google::serve(&setup, &provider), provider };
+        let google = Google { server: Google::serve(&setup, &provider, "OPEN"), provider };
         assert_eq!(google.session_of("ada").await["user"], expected);
+    }
+
+    async fn by_invitation_a_first_log_in_is_for_who_was_invited(setup: ServerSetup) {
+        let (ada, bo) = (fresh_email(), fresh_email());
+        let person = |email: &str| json!({"email": email, "email_verified": true, "name": "Somebody"});
+        let people = json!({"ada": person(&ada), "bo": person(&bo)});
+        let Some(google) = Google::start(&setup, "oidc-provider", &people) else { return };
+        let ada_here = google.session_of("ada").await["accessToken"].as_str().unwrap().to_owned();
+        let Google { provider, server } = google;
+        server.kill();
+        let google = Google { server: Google::serve(&setup, &provider, "BY_INVITATION"), provider };
+        google.session_of("ada").await;
+        let refused = google.log_in_as(&mut google.browser(), "bo").await;
+        assert_eq!(refused, error("RegistrationByInvitation"));
+        let ada_here = google.server.client().bearing(&ada_here);
+        let project = ada_here.post("/api/projects").json(json!({"name": "P"})).await.is(201).text_of("id");
+        let members = format!("/api/projects/{project}/members");
+        ada_here.post(members).json(json!({"email": bo, "role": "ANALYST"})).await.is(201);
+        assert_eq!(google.session_of("bo").await["user"]["email"], bo);
+        let Google { provider, server } = google;
+        server.kill();
+        let google = Google { server: Google::serve(&setup, &provider, "CLOSED"), provider };
+        google.session_of("bo").await;
     }
 
     async fn an_account_is_linked_by_a_verified_address_alone(setup: ServerSetup) {
@@ -227,7 +250,7 @@ on_both! {
         ada.client.get("/api/projects").await.is(200);
         // A server that never reached the provider says so.
         google.server.kill();
-        let server = Google::serve(&setup, &google.provider);
+        let server = Google::serve(&setup, &google.provider, "OPEN");
         let challenge = begin(None).replace(crate::support::server::APP_URL, "");
         server.client().get(challenge).await.refused(503, "LoginProviderUnavailable");
         server.client().get("/health/ready").await.is(200);

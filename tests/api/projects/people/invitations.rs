@@ -12,12 +12,15 @@ on_both! {
         let project = ada.project().await;
         let body = json!({"email": ben.email.to_uppercase(), "role": "analyst"});
         let asked = ada.client.post(members(&project)).json(body).await.is(201);
-        assert_eq!(shape::keys(asked.data()), ["email", "expiresAt", "role", "status"]);
+        let mut keys = shape::keys(asked.data());
+        keys.sort_unstable();
+        assert_eq!(keys, ["createdAt", "email", "expiresAt", "id", "invitedByName", "link", "role", "status"]);
         assert_eq!((asked.text_of("email"), asked.text_of("role")), (ben.email.clone(), "ANALYST".to_owned()));
         assert_eq!(asked.text_of("status"), "PENDING");
         let mail = outbox::wait_for(&world.server.data, &ben.email, 2).await;
         let text = &mail;
         assert!(text.contains("http://app.colloquy.test/invitations/project#token="), "{text}");
+        assert!(text.contains(&asked.text_of("link")), "the link to be passed on is that of the mail");
         assert_eq!(seen_by(&ada, &project).await.len(), 1, "nobody is a member by being asked");
         ben.client.get(format!("/api/projects/{project}")).await.refused(403, "Forbidden");
 

@@ -4,6 +4,7 @@ mod invitation_emails;
 mod invitations;
 mod limits;
 mod members;
+mod open_invitations;
 mod races;
 mod roles;
 mod stakeholders;

@@ -77,6 +77,20 @@ impl Review {
         Self { client, email, invitation, link_token, review_token }
     }
 
+    /// Invites a new approver to what `shown` says in the request, and accepts the invitation.
+    pub async fn showing(server: &Server, by: &User, project: &str, shown: Value) -> Self {
+        let email = fresh_email();
+        let mut body = json!({"invitees": [{"email": email}], "permission": "APPROVER"});
+        body.as_object_mut().unwrap().extend(shown.as_object().unwrap().clone());
+        let made = by.client.post(invitations(project)).json(body).await.is(201);
+        let invitation = made.data()["items"][0].clone();
+        let link_token = invitation["link"].as_str().unwrap().rsplit_once('=').unwrap().1.to_owned();
+        let review_token = accept(&server.client(), &link_token).await.is(200).text_of("reviewToken");
+        let client = server.client().reviewing(&review_token);
+        let invitation = invitation["id"].as_str().unwrap().to_owned();
+        Self { client, email, invitation, link_token, review_token }
+    }
+
     pub async fn dashboard(&self) -> Value {
         self.client.get(DASHBOARD).await.is(200).data().clone()
     }

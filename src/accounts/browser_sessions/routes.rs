@@ -1,0 +1,58 @@
+//! HTTP handlers of the session of a browser.
+
+use actix_web::HttpRequest;
+
+use super::bodies::BeginBrowserSession;
+use super::cookie::SessionCookie;
+use super::model::BrowserSession;
+use super::operations;
+use crate::access::policy::Public;
+use crate::accounts::state::Accounts;
+use crate::api::operation::Authorized;
+use crate::http::answer::WithCookie;
+use crate::http::envelope::{Nothing, Reply};
+use crate::http::error::ApiError;
+use crate::http::input::{Input, Raw, ValidJson};
+use crate::http::mounted::{Mounted, Need};
+
+/// The cookie of the request. Without one, or with one that can't be read, the operation decides.
+pub struct PresentedCookie(Option<SessionCookie>);
+
+impl Input for PresentedCookie {
+    async fn take(request: &HttpRequest, _: Raw) -> Result<Self, ApiError> {
+        let state = Accounts::of(request)?;
+        Ok(Self(SessionCookie::read(request, &state.url)))
+    }
+
+    fn needs() -> Vec<Need> {
+        vec![Need::of::<Accounts>()]
+    }
+}
+
+pub async fn begin(
+    request: Authorized<Public, ValidJson<BeginBrowserSession>>,
+    state: Accounts,
+) -> Result<WithCookie<BrowserSession>, ApiError> {
+    let ValidJson(body) = request.input;
+    let stays = body.stay_signed_in.unwrap_or(false);
+    operations::begin(&state, &body.refresh_token.0, stays).await.map(with_cookie)
+}
+
+pub async fn refresh(
+    request: Authorized<Public, PresentedCookie>,
+    state: Accounts,
+) -> Result<WithCookie<BrowserSession>, ApiError> {
+    operations::refresh(&state, request.input.0).await.map(with_cookie)
+}
+
+pub async fn end(
+    request: Authorized<Public, PresentedCookie>,
+    state: Accounts,
+) -> Result<WithCookie<Nothing>, ApiError> {
+    operations::end(&state, request.input.0).await?;
+    Ok(WithCookie { reply: Reply::ok(Nothing {}), cookie: Some(SessionCookie::dropped(&state.url)) })
+}
+
+fn with_cookie((session, cookie): (BrowserSession, String)) -> WithCookie<BrowserSession> {
+    WithCookie { reply: Reply::ok(session), cookie: Some(cookie) }
+}
