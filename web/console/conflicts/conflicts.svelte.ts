@@ -30,8 +30,8 @@ export class ConflictsState {
   /** How many of several are done. */
   progress = $state.raw<{ done: number; total: number } | null>(null);
 
-  readonly #open = new LiveList<Pair>(this.#listOf(() => ({ status: 'OPEN', ...(!this.withWeak && { strength: 'HIGH' }) })), { whole: true, retries: true });
-  readonly #settled = new LiveList<Pair>(this.#listOf(() => ({ status: 'SETTLED' })), { retries: true });
+  readonly #open = new LiveList<Pair>(this.#listOf(() => ({ status: 'OPEN', ...(!this.withWeak && { strength: 'HIGH' }) })), { whole: true });
+  readonly #settled = new LiveList<Pair>(this.#listOf(() => ({ status: 'SETTLED' })));
   /** Those whose settlement is on its way. */
   #sending = $state.raw<ReadonlySet<string>>(new Set());
   /** The pairs that were settled last. */
