@@ -112,6 +112,15 @@ export class LiveList<Item extends { id: string }> {
     this.#take(page.nextCursor ?? undefined);
   });
 
+  /** Loads what is left of it. */
+  readonly rest = async (): Promise<void> => {
+    let before: number;
+    do {
+      before = this.items.length;
+      await this.more();
+    } while (this.isMore && this.items.length > before);
+  };
+
   /** Puts the newer state of an item in its place, or a new one first. */
   put(item: Item): void {
     const isNew = this.#meanwhile.get(item.id)?.isNew ?? !this.items.some(({ id }) => id === item.id);
