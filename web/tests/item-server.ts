@@ -1,4 +1,4 @@
-// A server with the items of a project, and the socket that tells of them. It counts what it is asked for.
+// A server with the items of a project, which it lists by falling numbers, and the socket that tells of them. It counts what it is asked for.
 import { vi } from 'vitest';
 import type { Schemas } from '../shared/api/client';
 
@@ -63,7 +63,7 @@ export class ItemServer {
   #page(all: readonly object[], query: URLSearchParams): object {
     const from = Number(query.get('cursor') ?? 0);
     const to = from + Number(query.get('limit'));
-    return { items: all.slice(from, to), nextCursor: to < all.length ? String(to) : null, totalCount: all.length };
+    return { items: [...all].reverse().slice(from, to), nextCursor: to < all.length ? String(to) : null, totalCount: all.length };
   }
 }
 

@@ -48,29 +48,32 @@ test.each([['documents', 'documents'], ['conflicts', 'item-pairs'], ['proposals'
   },
 );
 
-test('what has come is shown before the rest, in its place, with the first item open', async () => {
-  const server = new ItemServer(250, 120);
+const top = (code: string): string | undefined =>
+  [...document.querySelectorAll<HTMLElement>('[role="option"]')].find((row) => row.querySelector('.code')?.textContent === code)?.style.insetBlockStart;
+
+test('what has come is shown before the rest, where it will stand, and nothing moves when the rest comes', async () => {
+  const server = new ItemServer(105, 120);
   server.held = 'requirements 100';
-  opens('/projects/p/results');
-  await expect.poll(() => rows()[0], { timeout: 5_000 }).toBe('REQ-001');
-  await aWhile();
-  expect([screen.queryByText('220 of 370 loaded'), looksAt()]).toEqual([expect.anything(), 'REQ-001']);
-  expect(rows().every((code) => code.startsWith('REQ-'))).toBe(true);
-  const shown = rows();
+  opens('/projects/p/results/REQ-007');
+  await expect.poll(looksAt, { timeout: 5_000 }).toBe('REQ-007');
+  await isShown('220 of 225 loaded');
+  const before = [top('REQ-005'), top('REQ-006'), top('REQ-007')];
+  expect(before).toEqual([undefined, '380px', '456px']);
   server.release();
-  await isShown('370 items');
-  expect([rows().slice(0, shown.length), looksAt()]).toEqual([shown, 'REQ-001']);
+  await isShown('225 items');
+  expect([top('REQ-005'), top('REQ-006'), top('REQ-007'), looksAt()]).toEqual(['304px', '380px', '456px', 'REQ-007']);
 });
 
-test('an item that the address names is open once it is there', async () => {
-  const server = new ItemServer(450, 0);
-  server.held = 'requirements 200';
-  opens('/projects/p/results/REQ-150');
-  await expect.poll(looksAt, { timeout: 5_000 }).toBe('REQ-150');
-  expect(document.body.textContent).not.toContain('450 items');
+test('without an item in the address, the first one is open as soon as it has come', async () => {
+  const server = new ItemServer(150, 120);
+  server.held = 'user-stories 100';
+  opens('/projects/p/results');
+  await expect.poll(looksAt, { timeout: 5_000 }).toBe('REQ-001');
+  expect(rows()[0]).toBe('REQ-001');
+  expect(document.body.textContent).not.toContain('270 items');
   server.release();
-  await isShown('450 items');
-  expect(looksAt()).toBe('REQ-150');
+  await isShown('270 items');
+  expect([looksAt(), rows()[0]]).toEqual(['REQ-001', 'REQ-001']);
 });
 
 test('the requirements are read again after their pairs have changed, and nothing else', async () => {
@@ -85,7 +88,7 @@ test('the requirements are read again after their pairs have changed, and nothin
   expect(server.asked.filter((path) => !path.startsWith('item-pairs') && !path.startsWith('/api'))).toEqual(['requirements', 'requirements 100']);
 });
 
-test('a new item is found on the last page of its kind', async () => {
+test('a new item is found on the first page of its kind', async () => {
   const server = new ItemServer(150, 0);
   opens('/projects/p/results');
   await isShown('150 items');
@@ -93,5 +96,5 @@ test('a new item is found on the last page of its kind', async () => {
   server.asked.length = 0;
   tell('item.changed', { id: 'r151', targetType: 'REQUIREMENT' });
   await isShown('151 items');
-  expect(server.asked.filter((path) => path.startsWith('requirements'))).toEqual(['requirements 100']);
+  expect(server.asked.filter((path) => path.startsWith('requirements'))).toEqual(['requirements']);
 });

@@ -10,7 +10,7 @@ import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { coalesce } from '../project/coalesce';
 import type { Project } from '../project/project.svelte';
 import { workOf, type Drafts } from './drafts.svelte';
-import { listed, NONE, type Filters } from './filters';
+import { areSame, listed, NONE, type Filters } from './filters';
 import { dayOf, isReviewed, itemOf, KINDS, statusOf, type Item, type Kind, type Requirement, type Reviewed, type UserStory } from './items';
 
 const PAGE = 100;
@@ -21,6 +21,11 @@ const LONG = 1_000;
 const LONG_LIST_EVERY_MS = 60_000;
 /** Pairs change one by one while somebody settles them: the requirements are not read again after each. */
 const PAIRS_CALM_MS = 2_000;
+
+/** A row in the place of an item that has not come yet. */
+export interface Blank { id: string; kind: null }
+
+const UNKNOWN: Readonly<Record<Kind, null>> = { REQUIREMENT: null, USER_STORY: null, RISK: null, OPEN_QUESTION: null, ACTION_ITEM: null, DECISION: null };
 
 /** What is shown of an item before the server has answered. */
 export type Expected = Partial<Pick<Requirement, 'workflowStatus' | 'deferredUntil' | 'suspect'>>;
@@ -45,15 +50,13 @@ export class Results {
 
   #reviewed = $state.raw<readonly Reviewed[]>([]);
   #others = $state.raw<readonly Item[]>([]);
-  /** While they come for the first time: how many kinds, in their order, are here as a whole. */
-  #wholeKinds = $state(0);
+  /** While they come for the first time: how many of a kind have not come yet; null where that is not known. */
+  #missing = $state.raw<Readonly<Record<Kind, number | null>>>(UNKNOWN);
   #expected = $state.raw<ReadonlyMap<string, Expected>>(new Map());
   /** The quotes of requirements, by document. */
   #spans = $state.raw<ReadonlyMap<string, Span[]>>(new Map());
   /** With which cursor the page of an item was asked for: it stands there for good. */
   readonly #cursors = new Map<string, string | undefined>();
-  /** With which cursor the last page of a kind was asked for: what is new comes there. */
-  readonly #lastCursors = new Map<Reviewed['kind'], string | undefined>();
   readonly #changed = new Map<string, Reviewed['kind']>();
   /** What was read again since. */
   readonly #fresh = new Set<string>();
@@ -78,14 +81,22 @@ export class Results {
     });
     return [...reviewed, ...this.#others];
   });
-  /** While items come for the first time, those are listed before which no others will come. */
-  readonly #placed: readonly Item[] = $derived.by(() => {
-    if (this.isLoaded) return this.items;
-    const { kind, sort } = this.filters;
-    if (sort !== 'code') return [];
-    return kind ? this.items : this.items.filter((item) => KINDS.indexOf(item.kind) <= this.#wholeKinds);
+  /** While items come for the first time, they are listed where their places are known: all of a kind, by their numbers. */
+  readonly #isPlaced = $derived.by(() => this.isLoaded || areSame(this.filters, { ...NONE, kind: this.filters.kind }));
+  readonly shown: readonly Item[] = $derived.by(() => (this.#isPlaced ? listed(this.items, this.filters, this.today) : []));
+  /** The rows of the list: the items that are shown, and blank ones in the places of those that have not come yet. */
+  readonly rows: readonly (Item | Blank)[] = $derived.by(() => {
+    if (this.isLoaded || !this.#isPlaced) return this.shown;
+    const rows: (Item | Blank)[] = [];
+    for (const kind of this.filters.kind ? [this.filters.kind] : KINDS) {
+      const missing = this.#missing[kind];
+      // What comes after it would be pushed down.
+      if (missing === null) break;
+      for (let index = 0; index < missing; index += 1) rows.push({ id: `${kind} ${index}`, kind: null });
+      for (const item of this.shown) if (item.kind === kind) rows.push(item);
+    }
+    return rows;
   });
-  readonly shown: readonly Item[] = $derived.by(() => listed(this.#placed, this.filters, this.today));
   readonly #byId = $derived.by(() => new Map(this.items.map((item) => [item.id, item])));
   readonly current: Item | null = $derived.by(() => (this.chosen === null ? null : (this.#byId.get(this.chosen) ?? null)));
   readonly place = $derived.by(() => this.shown.findIndex(({ id }) => id === this.chosen) + 1);
@@ -193,17 +204,17 @@ export class Results {
 
   async #loadAll(): Promise<void> {
     const found: Record<Reviewed['kind'], readonly Reviewed[]> = { REQUIREMENT: [], USER_STORY: [] };
-    const totals = { REQUIREMENT: 0, USER_STORY: 0 };
     // What comes for the first time is shown as it grows.
     const grow = (kind: Reviewed['kind']) => (items: readonly Reviewed[], total: number): void => {
       found[kind] = items;
-      totals[kind] = total;
       if (this.isLoaded) return;
+      this.#missing = { ...this.#missing, [kind]: Math.max(0, total - items.length) };
       this.#reviewed = [...found.REQUIREMENT, ...found.USER_STORY];
-      this.arrived = { count: this.#reviewed.length, total: totals.REQUIREMENT + totals.USER_STORY };
+      const count = this.#reviewed.length;
+      this.arrived = { count, total: count + (this.#missing.REQUIREMENT ?? 0) + (this.#missing.USER_STORY ?? 0) };
     };
-    const requirements = this.#readAll('REQUIREMENT', grow('REQUIREMENT')).then(() => { this.#wholeKinds = 1; });
-    await Promise.all([requirements, this.#readAll('USER_STORY', grow('USER_STORY')), this.#loadOthers()]);
+    const kinds = (['REQUIREMENT', 'USER_STORY'] as const).map((kind) => this.#readAll(kind, grow(kind)));
+    await Promise.all([...kinds, this.#loadOthers()]);
     this.#merge([...found.REQUIREMENT, ...found.USER_STORY]);
     this.#markQuotes();
     this.isLoaded = true;
@@ -219,13 +230,12 @@ export class Results {
     this.#markQuotes();
   }
 
-  /** Reads all items of a kind; `grow` is given those that are here after each page, and how many there are. */
+  /** Reads all items of a kind, which come by falling numbers; `grow` is given those that are here after each page, and how many there are. */
   async #readAll(kind: Reviewed['kind'], grow: (items: readonly Reviewed[], total: number) => void): Promise<void> {
     const found: Reviewed[] = [];
     let cursor: string | undefined;
     for await (const { items, nextCursor, totalCount } of pages(this.#listOf(kind))) {
       for (const { id } of items) this.#cursors.set(id, cursor);
-      this.#lastCursors.set(kind, cursor);
       found.push(...items);
       grow([...found], totalCount);
       cursor = nextCursor ?? undefined;
@@ -252,6 +262,7 @@ export class Results {
       ...found.actionItems.map((of) => itemOf({ kind: 'ACTION_ITEM', of })),
       ...found.decisions.map((of) => itemOf({ kind: 'DECISION', of })),
     ];
+    this.#missing = { ...this.#missing, RISK: 0, OPEN_QUESTION: 0, ACTION_ITEM: 0, DECISION: 0 };
   }
 
   readonly #loadNames = (): Promise<void> => attempt(async () => {
@@ -308,13 +319,13 @@ export class Results {
     const wanted = new Map<string, { kind: Reviewed['kind']; cursor: string | undefined }>();
     this.#fresh.clear();
     for (const [id, kind] of changed) {
-      // One that is not known yet is among the last of its kind.
-      const cursor = this.find(id) ? this.#cursors.get(id) : this.#lastCursors.get(kind);
+      // One that is not known yet is among the newest of its kind, on its first page.
+      const cursor = this.#cursors.get(id);
       wanted.set(`${kind} ${cursor ?? ''}`, { kind, cursor });
     }
     if (wanted.size > MOST_PAGES) return this.load();
     await Promise.all([...wanted.values()].map(({ kind, cursor }) => this.#readPage(kind, cursor)));
-    // It may stand on a page that was not there when the list was loaded.
+    // Items that were added since push others out of the first page.
     if (changed.some(([id]) => !this.#fresh.has(id))) this.#reload.request();
   });
 
