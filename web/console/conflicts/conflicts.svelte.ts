@@ -37,7 +37,11 @@ export class ConflictsState {
   /** The pairs that were settled last. */
   #last: Promise<readonly Pair[]> | null = null;
 
-  readonly open: readonly Pair[] = $derived(ordered(this.#open.items.filter(({ id, status }) => status === 'OPEN' && !this.#sending.has(id))));
+  /** In order once all are here: while they come for the first time, none is put before those that are read. */
+  readonly open: readonly Pair[] = $derived.by(() => {
+    const open = this.#open.items.filter(({ id, status }) => status === 'OPEN' && !this.#sending.has(id));
+    return this.#open.isLoaded ? ordered(open) : open;
+  });
   readonly settled: readonly Pair[] = $derived(this.#settled.items.filter(({ status }) => status === 'SETTLED'));
 
   constructor(readonly project: Project) {}

@@ -117,7 +117,9 @@ export class Decisions {
     const stay = new Set(left.map(({ id }) => id));
     for (const { id } of items) if (!stay.has(id)) results.marked.delete(id);
     const saved = done.flatMap(({ id }) => (results.find(id) as Reviewed | undefined) ?? []);
-    if (done.length > 0) this.#offer(t(SAID_OF_MANY[verdict.decision], { count: done.length }), this.#undoOf(done, Promise.resolve(saved), verdict.decision));
+    if (done.length === 0) return;
+    const undo = this.#undoOf(done, Promise.resolve(saved), verdict.decision);
+    this.#offer(t(SAID_OF_MANY[verdict.decision], { count: done.length }), undo);
   }
 
   /** Sends no further portion of what is being decided about many. */
@@ -129,7 +131,9 @@ export class Decisions {
    * Sets the status of many items. What was changed meanwhile, what could not be sent, and what was not sent any more is said. Gives
    * those that were set, and those that were not sent. Throws ApiError if nothing was done.
    */
-  async #sendAll(items: readonly Reviewed[], body: Schemas['UpdateItemStatus'], expected: Expected | null): Promise<{ done: Reviewed[]; left: Reviewed[] }> {
+  async #sendAll(
+    items: readonly Reviewed[], body: Schemas['UpdateItemStatus'], expected: Expected | null,
+  ): Promise<{ done: Reviewed[]; left: Reviewed[] }> {
     const { results } = this;
     const done: Reviewed[] = [];
     const left: Reviewed[] = [];

@@ -25,7 +25,7 @@ const PAIRS_CALM_MS = 2_000;
 /** A row in the place of an item that has not come yet. */
 export interface Blank { id: string; kind: null }
 
-const UNKNOWN: Readonly<Record<Kind, null>> = { REQUIREMENT: null, USER_STORY: null, RISK: null, OPEN_QUESTION: null, ACTION_ITEM: null, DECISION: null };
+const UNKNOWN = Object.fromEntries(KINDS.map((kind) => [kind, null])) as Readonly<Record<Kind, null>>;
 
 /** What is shown of an item before the server has answered. */
 export type Expected = Partial<Pick<Requirement, 'workflowStatus' | 'deferredUntil' | 'suspect'>>;
@@ -210,8 +210,8 @@ export class Results {
       if (this.isLoaded) return;
       this.#missing = { ...this.#missing, [kind]: Math.max(0, total - items.length) };
       this.#reviewed = [...found.REQUIREMENT, ...found.USER_STORY];
-      const count = this.#reviewed.length;
-      this.arrived = { count, total: count + (this.#missing.REQUIREMENT ?? 0) + (this.#missing.USER_STORY ?? 0) };
+      const [count, { REQUIREMENT, USER_STORY }] = [this.#reviewed.length, this.#missing];
+      if (REQUIREMENT !== null && USER_STORY !== null) this.arrived = { count, total: count + REQUIREMENT + USER_STORY };
     };
     const kinds = (['REQUIREMENT', 'USER_STORY'] as const).map((kind) => this.#readAll(kind, grow(kind)));
     await Promise.all([...kinds, this.#loadOthers()]);
@@ -230,7 +230,10 @@ export class Results {
     this.#markQuotes();
   }
 
-  /** Reads all items of a kind, which come by falling numbers; `grow` is given those that are here after each page, and how many there are. */
+  /**
+   * Reads all items of a kind, which come by falling numbers; `grow` is given those that are here after each page, and how many there
+   * are.
+   */
   async #readAll(kind: Reviewed['kind'], grow: (items: readonly Reviewed[], total: number) => void): Promise<void> {
     const found: Reviewed[] = [];
     let cursor: string | undefined;
@@ -244,9 +247,11 @@ export class Results {
 
   /** Asks for a page of a kind. */
   #listOf(kind: Reviewed['kind']) {
-    return async (cursor: string | undefined): Promise<Answer> => {
+    return async (cursor: string | undefined): Promise<Answer<Reviewed>> => {
       const params = { path: this.project.path, query: { limit: PAGE, ...(cursor && { cursor }) } };
-      if (kind === 'REQUIREMENT') return itemsOf(await api.GET('/api/projects/{projectId}/requirements', { params }), (of) => itemOf({ kind, of }));
+      if (kind === 'REQUIREMENT') {
+        return itemsOf(await api.GET('/api/projects/{projectId}/requirements', { params }), (of) => itemOf({ kind, of }));
+      }
       return itemsOf(await api.GET('/api/projects/{projectId}/user-stories', { params }), (of) => itemOf({ kind, of }));
     };
   }
@@ -363,9 +368,9 @@ export class Results {
 }
 
 interface Page<Of> { items: Of[]; nextCursor: string | null; totalCount: number }
-interface Answer { data?: { data: Page<Reviewed> }; error?: unknown; response: Response }
+interface Answer<Of> { data?: { data: Page<Of> }; error?: unknown; response: Response }
 
 /** An answer with its items as this page has them. */
-function itemsOf<Of>({ data, error, response }: { data?: { data: Page<Of> }; error?: unknown; response: Response }, made: (of: Of) => Reviewed): Answer {
+function itemsOf<Of>({ data, error, response }: Answer<Of>, made: (of: Of) => Reviewed): Answer<Reviewed> {
   return { ...(data && { data: { data: { ...data.data, items: data.data.items.map(made) } } }), error, response };
 }

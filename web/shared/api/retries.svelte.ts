@@ -11,7 +11,10 @@ let failing = $state(0);
 /** Whether something that failed is being read again. */
 export const isReadingAgain = (): boolean => failing > 0;
 
-/** What `read` gives, which is called again where it fails in passing. After `signal` it is not called any more. Throws what it threw last. */
+/**
+ * What `read` gives, which is called again where it fails in passing. After `signal` it is not called any more. Throws what it
+ * threw last.
+ */
 export async function readAgain<Data>(read: () => Promise<Data>, signal?: AbortSignal): Promise<Data> {
   let hasFailed = false;
   try {
