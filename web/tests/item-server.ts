@@ -67,6 +67,9 @@ export class ItemServer {
   }
 }
 
+/** The project and the script of a view are here sooner: what is loaded before a topic is followed would be loaded twice. */
+const OPENS_AFTER_MS = 200;
+
 /** Tells each topic that it is followed, and then what `tell` says. */
 class Socket {
   static readonly OPEN = 1;
@@ -78,7 +81,7 @@ class Socket {
 
   constructor() {
     Socket.newest = this;
-    setTimeout(() => this.onopen(), 5);
+    setTimeout(() => this.onopen(), OPENS_AFTER_MS);
   }
 
   send(text: string): void {

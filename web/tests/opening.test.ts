@@ -1,12 +1,16 @@
 // A page that is opened directly: what it asks for, and what is shown before all of it is there.
 import { cleanup, render, screen } from '@testing-library/svelte';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Project } from '../console/project/project.svelte';
 import ProjectPage from '../console/project/ProjectPage.svelte';
 import { goTo } from '../console/route.svelte';
+import { groupsFor } from '../console/views';
 import english from '../console/words/english';
 import { startLanguage } from '../shared/words/text.svelte';
 import { ItemServer, requirementOf, tell } from './item-server';
 
+// A view whose script comes late is opened late: these are here before the socket is.
+beforeAll(() => Promise.all(groupsFor({ isAnalyst: true } as Project).flatMap(({ views }) => views).map(({ load }) => load())));
 beforeEach(() => startLanguage(english, () => Promise.resolve({ default: {} })));
 afterEach(() => {
   cleanup();
