@@ -1,10 +1,11 @@
 // A list of the interface that is loaded page by page, and again when something in it has changed.
 //
 // Loads may overlap: a filter changes while the answer to the former one is on its way. Each has a number, and only the newest
-// one is shown; whoever waits for another waits for the newest.
+// one is shown; whoever waits for another waits for the newest. A page that fails in passing is read again, and not what is here already.
 
 import { attempt, reportFailure } from '$shared/account.svelte';
-import { ApiError, unwrap } from '$shared/api/client';
+import { unwrap } from '$shared/api/client';
+import { readAgain } from '$shared/api/retries.svelte';
 import { coalesce } from './project/coalesce';
 
 interface Page<Item> { items: Item[]; nextCursor: string | null; totalCount: number }
@@ -12,9 +13,6 @@ interface Outcome<Data> { data?: { data: Data }; error?: unknown; response: Resp
 type Ask<Item> = (cursor: string | undefined, limit: number) => Promise<Outcome<Page<Item>>>;
 
 const PAGE = 100;
-/** How long a load that failed waits before it is made again: twice as long each time. */
-const FIRST_RETRY_MS = 1_000;
-const LAST_RETRY_MS = 30_000;
 
 export class LiveList<Item extends { id: string }> {
   items = $state.raw<Item[]>([]);
@@ -22,14 +20,11 @@ export class LiveList<Item extends { id: string }> {
   isLoaded = $state(false);
   /** Whether there are more than those in `items`. */
   isMore = $state(false);
-  /** Whether the newest load did not come to its end. */
+  /** Whether the newest load did not come to its end, and is not made again by itself. */
   hasFailed = $state(false);
-  /** Whether it is made again by itself. */
-  isRetrying = $state(false);
 
   readonly #ask: Ask<Item>;
   readonly #isWhole: boolean;
-  readonly #retries: boolean;
   readonly #reload = coalesce(() => this.load());
   #cursor: string | null = null;
   /** How many were loaded, so that a reload shows no fewer. */
@@ -39,68 +34,52 @@ export class LiveList<Item extends { id: string }> {
   #newest: Promise<void> = Promise.resolve();
   /** What was put in since that load began: its answer may be older. */
   readonly #meanwhile = new Map<string, { item: Item; isNew: boolean }>();
-  #retry: ReturnType<typeof setTimeout> | undefined;
-  #retryMs = FIRST_RETRY_MS;
-  #isCancelled = false;
+  /** Ends what is read again of it. */
+  #reading = new AbortController();
 
-  /**
-   * `whole`: all pages are loaded, and not the first alone. `retries`: what fails in passing is no message, but is loaded again by
-   * itself until `cancel`; the view says so.
-   */
-  constructor(ask: Ask<Item>, { whole = false, retries = false } = {}) {
+  /** `whole`: all pages are loaded, and not the first alone. */
+  constructor(ask: Ask<Item>, { whole = false } = {}) {
     this.#ask = ask;
     this.#isWhole = whole;
-    this.#retries = retries;
   }
 
   /** Loads soon; many requests in a short time are one. */
   readonly request = (): void => this.#reload.request();
   readonly cancel = (): void => {
-    this.#isCancelled = true;
-    clearTimeout(this.#retry);
+    this.#reading.abort();
     this.#reload.cancel();
   };
 
   readonly load = (): Promise<void> => {
     const number = ++this.#number;
-    this.#isCancelled = false;
-    clearTimeout(this.#retry);
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    this.hasFailed = false;
     this.#meanwhile.clear();
-    this.#newest = this.#load(number);
+    this.#newest = this.#load(number, this.#reading.signal);
     return this.#newest;
   };
 
-  async #load(number: number): Promise<void> {
+  async #load(number: number, signal: AbortSignal): Promise<void> {
     try {
-      await this.#read(() => number === this.#number);
-      if (number === this.#number) this.#succeed();
+      await this.#read(signal);
     } catch (thrown) {
       // That an answer nobody waits for any more did not come is no fault.
-      if (number === this.#number) this.#fail(thrown);
+      if (!signal.aborted) {
+        this.hasFailed = true;
+        reportFailure(thrown);
+      }
     }
     if (number !== this.#number) await this.#newest;
   }
 
-  #succeed(): void {
-    [this.hasFailed, this.isRetrying, this.#retryMs] = [false, false, FIRST_RETRY_MS];
-  }
-
-  #fail(thrown: unknown): void {
-    this.hasFailed = true;
-    this.isRetrying = this.#retries && !this.#isCancelled && thrown instanceof ApiError && thrown.passes;
-    if (!this.isRetrying) return reportFailure(thrown);
-    const askedMs = thrown instanceof ApiError && thrown.retryAfter ? thrown.retryAfter * 1_000 : 0;
-    this.#retry = setTimeout(() => void this.load(), Math.max(this.#retryMs, askedMs));
-    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
-  }
-
-  async #read(isNewest: () => boolean): Promise<void> {
+  async #read(signal: AbortSignal): Promise<void> {
     const found: Item[] = [];
     let page: Page<Item>;
     let cursor: string | undefined;
     do {
-      page = await unwrap(this.#ask(cursor, PAGE));
-      if (!isNewest()) return;
+      page = await readAgain(() => unwrap(this.#ask(cursor, PAGE)), signal);
+      if (signal.aborted) return;
       found.push(...page.items);
       cursor = page.nextCursor ?? undefined;
       // A long list that comes for the first time is shown as it grows.
@@ -122,9 +101,9 @@ export class LiveList<Item extends { id: string }> {
 
   readonly more = (): Promise<void> => attempt(async () => {
     await this.#newest;
-    const number = this.#number;
-    if (!this.#cursor) return;
-    const page = await unwrap(this.#ask(this.#cursor, PAGE));
+    const [number, cursor] = [this.#number, this.#cursor];
+    if (!cursor) return;
+    const page = await readAgain(() => unwrap(this.#ask(cursor, PAGE)), this.#reading.signal);
     // The next page of a list that is another one by now.
     if (number !== this.#number) return;
     const known = new Set(this.items.map(({ id }) => id));
@@ -132,6 +111,15 @@ export class LiveList<Item extends { id: string }> {
     this.#depth = this.items.length;
     this.#take(page.nextCursor ?? undefined);
   });
+
+  /** Loads what is left of it. */
+  readonly rest = async (): Promise<void> => {
+    let before: number;
+    do {
+      before = this.items.length;
+      await this.more();
+    } while (this.isMore && this.items.length > before);
+  };
 
   /** Puts the newer state of an item in its place, or a new one first. */
   put(item: Item): void {

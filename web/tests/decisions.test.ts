@@ -2,6 +2,7 @@
 import { fireEvent, render, screen } from '@testing-library/svelte';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Project } from '../console/project/project.svelte';
+import Decide from '../console/results/Decide.svelte';
 import { Decisions } from '../console/results/decisions.svelte';
 import { itemOf, type Reviewed } from '../console/results/items';
 import ItemPane from '../console/results/ItemPane.svelte';
@@ -126,6 +127,82 @@ test('of many, those that were changed meanwhile are said not to be undone', asy
 
 test('where none of many is undone, none is said to be', async () => {
   expect(await undoesBoth(['first', 'second'])).toEqual(['fault: 2 items were not changed: somebody else changed them meanwhile']);
+});
+
+/** Many items, all of them selected, and a server that answers each call about them with what `answers` gives for its number, from 1. */
+function many(count: number, answers: (call: number) => Response | null) {
+  const items = Array.from({ length: count }, (_, index) => requirement(`m${index}`, index % 3 === 0 ? { conflictsWith: ['m1'] } : {}));
+  for (const item of items) results.put(item);
+  for (const { id } of items) results.marked.add(id);
+  const calls: number[] = [];
+  const elsewhere = fetch;
+  vi.stubGlobal('fetch', async (request: Request) => {
+    if (request.method !== 'POST') return elsewhere(request);
+    const body = (await request.json()) as { items: { id: string }[] };
+    calls.push(body.items.length);
+    await settled();
+    return answers(calls.length) ?? Response.json({ isSuccess: true, data: { items: body.items.map(({ id }) => ({ id, ok: true })) }, errors: [] });
+  });
+  return { items, calls, decisions: new Decisions(results) };
+}
+const failed = (status: number, code: string): Response =>
+  Response.json({ isSuccess: false, data: null, errors: [{ code, message: code, field: null, reason: null }] }, { status });
+const said = (): string[] => toasts.map(({ kind, text }) => `${kind}: ${text.replace(/[\u2068\u2069]/g, '')}`);
+
+test('a change of many says how far it is', async () => {
+  const { items, decisions } = many(450, () => null);
+  const seen: string[] = [];
+  const done = decisions.decideAll(items, { decision: 'APPROVED' });
+  while (decisions.bulk) {
+    const words = `${decisions.bulk.done} of ${decisions.bulk.total}`;
+    if (seen.at(-1) !== words) seen.push(words);
+    await new Promise((resolve) => { setTimeout(resolve, 1); });
+  }
+  await done;
+  expect([seen, said(), results.marked.size]).toEqual([['0 of 450', '200 of 450', '400 of 450'], ['news: 450 items are approved'], 0]);
+});
+
+test('a change of many is stopped between two calls; what was not sent stays selected, and what was can be undone', async () => {
+  const { items, calls, decisions } = many(450, (call) => { if (call === 2) decisions.stop(); return null; });
+  await decisions.decideAll(items, { decision: 'APPROVED' });
+  expect([calls, said(), results.marked.size]).toEqual([[200, 200], ['news: Stopped: 50 items stay as they were', 'news: 400 items are approved'], 50]);
+  expect(decisions.canUndo).toBe(true);
+});
+
+test('a part that fails does not keep the others from being sent, and stays selected', async () => {
+  const { items, calls, decisions } = many(450, (call) => (call === 2 ? failed(503, 'ServiceUnavailable') : null));
+  await decisions.decideAll(items, { decision: 'APPROVED' });
+  expect([calls, said(), results.marked.size]).toEqual([
+    [200, 200, 50], [expect.stringMatching(/^fault: 200 items were not changed, and are still selected\. /), 'news: 250 items are approved'], 200,
+  ]);
+});
+
+test('what is refused for all of them is asked for once, and a server that takes nothing twice', async () => {
+  const refused = many(450, () => failed(403, 'Forbidden'));
+  await expect(refused.decisions.decideAll(refused.items, { decision: 'APPROVED' })).rejects.toMatchObject({ status: 403 });
+  const busy = many(650, () => failed(503, 'ServiceUnavailable'));
+  await expect(busy.decisions.decideAll(busy.items, { decision: 'APPROVED' })).rejects.toMatchObject({ status: 503 });
+  expect([refused.calls, busy.calls, said()]).toEqual([[200], [200, 200], []]);
+});
+
+test('before many are approved, it is said how many may contradict others', () => {
+  HTMLDialogElement.prototype.showModal ??= () => undefined;
+  const { items, decisions } = many(9, () => null);
+  const props = { decisions, items, onclose: () => undefined, onsettle: () => Promise.resolve(true) };
+  const { unmount } = render(Decide, { ...props, decision: 'APPROVED' });
+  expect(screen.getByText('3 of them may contradict other requirements; that stays to be settled')).toBeTruthy();
+  unmount();
+  render(Decide, { ...props, decision: 'DEFERRED' });
+  expect(screen.queryByText(/contradict/)).toBeNull();
+});
+
+test('confidence is said in words, and a finding names its word', () => {
+  const qualityIssues = [{ code: 'VAGUE_WORD', message: '"suitable" can be read in more than one way.' }, { code: 'TOO_LONG', message: 'It has more than 40 words.' }];
+  results.put(requirement('vague', { confidence: 0.6, qualityIssues }));
+  render(ItemPane, propsOf(results.find('vague') as Reviewed));
+  expect(screen.getByTitle('How often findings like this one are right').textContent).toBe('Confidence: Medium');
+  const findings = screen.getByRole('list', { name: 'Findings' });
+  expect(findings.textContent.replace(/[\u2068\u2069]/g, '')).toMatch(/“suitable” can be read in more than one way\.\s*It is too long/);
 });
 
 test('a requirement says which others it may repeat or contradict, and leads to the pair', () => {

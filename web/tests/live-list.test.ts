@@ -2,6 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { LiveList } from '../console/live-list.svelte';
 import { ApiError } from '../shared/api/client';
+import { isReadingAgain } from '../shared/api/retries.svelte';
 import { toasts } from '../shared/ui/toasts.svelte';
 
 afterEach(() => { vi.useRealTimers(); });
@@ -116,7 +117,7 @@ test('what is put in while a long list grows is in it once', async () => {
   expect(list.totalCount).toBe(2);
 });
 
-/** A list that loads again by itself; each of its answers fails with one of these, and then it has one item. */
+/** A list of which each answer fails with one of these, and then it has one item. */
 function failing(errors: ApiError[]) {
   vi.useFakeTimers();
   let asked = 0;
@@ -125,34 +126,65 @@ function failing(errors: ApiError[]) {
     const error = errors.shift();
     if (error) throw error;
     return Promise.resolve({ data: { data: page([item('a')]) }, response: new Response() });
-  }, { retries: true });
+  });
   return { list, asked: () => asked };
 }
 
-test('what fails in passing is loaded again by itself, each time after twice as long, or when the server says', async () => {
+test('what fails in passing is read again by itself, each time after twice as long, or when the server says, and that is said', async () => {
   const { list, asked } = failing([new ApiError(503, []), new ApiError(0, []), new ApiError(429, [], 7)]);
-  await list.load();
-  expect([list.isLoaded, list.hasFailed, list.isRetrying, toasts.length]).toEqual([false, true, true, 0]);
+  const loaded = list.load();
   await vi.advanceTimersByTimeAsync(999);
-  expect(asked()).toBe(1);
+  expect([asked(), list.isLoaded, list.hasFailed, isReadingAgain(), toasts.length]).toEqual([1, false, false, true, 0]);
   await vi.advanceTimersByTimeAsync(1);
   expect(asked()).toBe(2);
   await vi.advanceTimersByTimeAsync(2_000);
   expect(asked()).toBe(3);
   await vi.advanceTimersByTimeAsync(6_999);
-  expect(asked()).toBe(3);
+  expect([asked(), isReadingAgain()]).toEqual([3, true]);
   await vi.advanceTimersByTimeAsync(1);
-  expect([words(list), list.hasFailed, list.isRetrying]).toEqual([['a old'], false, false]);
+  await loaded;
+  expect([words(list), list.hasFailed, isReadingAgain()]).toEqual([['a old'], false, false]);
 });
 
-test('what was left is not loaded again, also when its last answer comes later', async () => {
-  const { list, asked } = failing([new ApiError(503, []), new ApiError(503, [])]);
-  await list.load();
-  list.cancel();
-  await vi.advanceTimersByTimeAsync(60_000);
+test('a page that fails is read again, and not those before it', async () => {
+  vi.useFakeTimers();
+  const asked: (string | undefined)[] = [];
+  const list = new LiveList<Item>((cursor) => {
+    asked.push(cursor);
+    if (asked.length === 2) return Promise.reject(new ApiError(503, [], 1));
+    return Promise.resolve({ data: { data: cursor ? page([item('b')]) : page([item('a')], 'after-a', 2) }, response: new Response() });
+  }, { whole: true });
   const loaded = list.load();
-  list.cancel();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(words(list)).toEqual(['a old']);
+  await vi.advanceTimersByTimeAsync(1_000);
   await loaded;
+  expect([words(list), asked]).toEqual([['a old', 'b old'], [undefined, 'after-a', 'after-a']]);
+});
+
+test('what fails for long, or for a reason that stays, is said and no longer read again by itself', async () => {
+  const long = failing(Array.from({ length: 9 }, () => new ApiError(503, [])));
+  const loaded = long.list.load();
+  await vi.advanceTimersByTimeAsync(31_000);
+  await loaded;
+  expect([long.asked(), long.list.hasFailed, isReadingAgain(), toasts.length, vi.getTimerCount()]).toEqual([6, true, false, 1, 0]);
+  const patient = failing([new ApiError(429, [], 3_600)]);
+  await patient.list.load();
+  const refused = failing([new ApiError(404, [])]);
+  await refused.list.load();
+  expect([patient, refused].map(({ list, asked }) => [list.hasFailed, asked()])).toEqual([[true, 1], [true, 1]]);
+});
+
+test('what was left is not read again, and no fault', async () => {
+  toasts.length = 0;
+  const { list, asked } = failing([new ApiError(503, []), new ApiError(503, [])]);
+  const first = list.load();
+  await vi.advanceTimersByTimeAsync(500);
+  list.cancel();
+  await first;
+  const second = list.load();
+  list.cancel();
+  await second;
   await vi.advanceTimersByTimeAsync(60_000);
-  expect([asked(), vi.getTimerCount()]).toEqual([2, 0]);
+  expect([asked(), vi.getTimerCount(), toasts.length, isReadingAgain()]).toEqual([2, 0, 0, false]);
 });

@@ -17,27 +17,54 @@ function slowServer() {
     await new Promise<void>((resolve) => { releases.push(resolve); });
     return Response.json({ isSuccess: true, data: { ticket: 't' }, errors: [] });
   });
-  vi.stubGlobal('WebSocket', class { static readonly OPEN = 1; });
+  const opened: string[] = [];
+  vi.stubGlobal('WebSocket', class {
+    static readonly OPEN = 1;
+    constructor(url: string) { opened.push(url); }
+    close(): void { opened.pop(); }
+  });
   const answer = async (): Promise<void> => {
     for (const release of releases.splice(0)) release();
     await settled();
   };
-  return { asked, answer };
+  return { asked, opened, answer };
 }
 
-test('a project is followed once it is loaded', async () => {
-  const { asked, answer } = slowServer();
+test('a project is followed while it is loaded', async () => {
+  const { asked, opened, answer } = slowServer();
   const end = new Project('p').start();
+  await settled();
+  expect(asked.sort()).toEqual(['/api/projects/p', '/api/ws/tickets']);
   await answer();
-  expect(asked).toEqual(['/api/projects/p', '/api/ws/tickets']);
+  expect(opened).toHaveLength(1);
   end();
 });
 
-test('a project that was left while it was loaded is not followed', async () => {
-  const { asked, answer } = slowServer();
+test('a project that was left while it was loaded opens no connection', async () => {
+  const { opened, answer } = slowServer();
   new Project('p').start()();
   await answer();
-  expect(asked).toEqual(['/api/projects/p']);
+  expect(opened).toEqual([]);
+});
+
+test('the views of a project are shown once it is followed, or after a while without that', async () => {
+  vi.useFakeTimers();
+  const { answer } = slowServer();
+  let tells: () => void = () => undefined;
+  vi.spyOn(TopicSocket.prototype, 'follow').mockImplementation((_, { snapshot }) => {
+    tells = () => snapshot({} as Parameters<typeof snapshot>[0]);
+    return () => undefined;
+  });
+  const [followed, alone] = [new Project('p'), new Project('q')];
+  const ends = [alone.start(), followed.start()];
+  void answer();
+  await vi.advanceTimersByTimeAsync(500);
+  expect([followed.isReady, alone.isReady]).toEqual([false, false]);
+  tells();
+  expect([followed.isReady, alone.isReady]).toEqual([true, false]);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(alone.isReady).toBe(true);
+  for (const end of ends) end();
 });
 
 test('the pairs that wait are counted for who may settle them: once the project is followed, and after what changes them', async () => {

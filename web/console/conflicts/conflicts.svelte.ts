@@ -30,14 +30,18 @@ export class ConflictsState {
   /** How many of several are done. */
   progress = $state.raw<{ done: number; total: number } | null>(null);
 
-  readonly #open = new LiveList<Pair>(this.#listOf(() => ({ status: 'OPEN', ...(!this.withWeak && { strength: 'HIGH' }) })), { whole: true, retries: true });
-  readonly #settled = new LiveList<Pair>(this.#listOf(() => ({ status: 'SETTLED' })), { retries: true });
+  readonly #open = new LiveList<Pair>(this.#listOf(() => ({ status: 'OPEN', ...(!this.withWeak && { strength: 'HIGH' }) })), { whole: true });
+  readonly #settled = new LiveList<Pair>(this.#listOf(() => ({ status: 'SETTLED' })));
   /** Those whose settlement is on its way. */
   #sending = $state.raw<ReadonlySet<string>>(new Set());
   /** The pairs that were settled last. */
   #last: Promise<readonly Pair[]> | null = null;
 
-  readonly open: readonly Pair[] = $derived(ordered(this.#open.items.filter(({ id, status }) => status === 'OPEN' && !this.#sending.has(id))));
+  /** In order once all are here: while they come for the first time, none is put before those that are read. */
+  readonly open: readonly Pair[] = $derived.by(() => {
+    const open = this.#open.items.filter(({ id, status }) => status === 'OPEN' && !this.#sending.has(id));
+    return this.#open.isLoaded ? ordered(open) : open;
+  });
   readonly settled: readonly Pair[] = $derived(this.#settled.items.filter(({ status }) => status === 'SETTLED'));
 
   constructor(readonly project: Project) {}

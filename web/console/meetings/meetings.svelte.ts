@@ -30,6 +30,7 @@ export class MeetingLists {
   get past(): Meeting[] { return byTime(this.#lists.ENDED.items).reverse(); }
   get cancelled(): Meeting[] { return byTime(this.#lists.CANCELLED.items).reverse(); }
   get isLoaded(): boolean { return this.#all.every(({ isLoaded }) => isLoaded); }
+  get hasFailed(): boolean { return this.#all.some(({ hasFailed }) => hasFailed); }
   get isEmpty(): boolean { return this.#all.every(({ items }) => items.length === 0); }
   list(status: Status): LiveList<Meeting> { return this.#lists[status]; }
 

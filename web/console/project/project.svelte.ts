@@ -1,7 +1,8 @@
 // The project that is open: what it is, what its reader may do in it, and its events for the views that show parts of it.
 
-import { attempt, reportFailure } from '$shared/account.svelte';
+import { reportFailure } from '$shared/account.svelte';
 import { api, ApiError, unwrap, type Schemas } from '$shared/api/client';
+import { readAgain } from '$shared/api/retries.svelte';
 import { TopicSocket, type Listener, type TopicEvent } from '$shared/topics/socket';
 import { coalesce } from './coalesce';
 
@@ -9,6 +10,8 @@ import { coalesce } from './coalesce';
 const POLL_MS = 5_000;
 /** The pairs that wait are counted at most so often: somebody may be approving one item a second. */
 const COUNT_MS = 1_500;
+/** So long the views wait for the project to be followed. */
+const PATIENCE_MS = 1_000;
 
 /** Called with the event, or with null where events may have been missed. */
 type Wanted = (event: TopicEvent | null) => void;
@@ -18,17 +21,29 @@ export class Project {
   details = $state.raw<Schemas['Project'] | null>(null);
   /** Whether the project does not exist, or is not open to this user. */
   isMissing = $state(false);
+  /** Whether it could not be loaded. */
+  hasFailed = $state(false);
+  /**
+   * Whether its views are shown. What they load once the project is followed is told of its changes; what they loaded before may be old by
+   * then, and would have to be loaded a second time.
+   */
+  readonly isReady: boolean = $derived.by(() => this.details !== null && this.#hasBegun);
   /** Whether events arrive. */
   isConnected = $state(true);
   /** How many pairs of requirements that may repeat or contradict each other wait for the reader; the weaker ones do not. */
   waitingPairs = $state(0);
 
+  /** Whether the project is followed, or that has taken too long. */
+  #hasBegun = $state(false);
   readonly #subscriptions = new Set<Subscription>();
   readonly #reload = coalesce(() => this.reload());
   readonly #count = coalesce(() => this.#countPairs(), COUNT_MS);
   readonly #socket = new TopicSocket({
     ticket: async () => (await unwrap(api.POST('/api/ws/tickets'))).ticket,
-    connection: (isUp) => { this.isConnected = isUp; },
+    connection: (isUp) => {
+      this.isConnected = isUp;
+      if (!isUp) this.#hasBegun = true;
+    },
   });
   #polling: ReturnType<typeof setInterval> | undefined;
 
@@ -49,16 +64,14 @@ export class Project {
 
   /** Loads the project and follows it; returns what ends that. */
   start(): () => void {
-    let isOver = false;
-    void this.reload().then(() => {
-      // Nobody would end a socket that is opened after the end.
-      if (!isOver && !this.isMissing) this.#follow();
-    });
+    this.#follow();
+    void this.reload();
+    const patience = setTimeout(() => { this.#hasBegun = true; }, PATIENCE_MS);
     this.#polling = setInterval(() => {
       if (!this.isConnected && navigator.onLine) this.#tell(null);
     }, POLL_MS);
     return () => {
-      isOver = true;
+      clearTimeout(patience);
       clearInterval(this.#polling);
       this.#reload.cancel();
       this.#count.cancel();
@@ -66,14 +79,20 @@ export class Project {
     };
   }
 
-  readonly reload = (): Promise<void> => attempt(async () => {
+  readonly reload = async (): Promise<void> => {
+    this.hasFailed = false;
     try {
-      this.details = await unwrap(api.GET('/api/projects/{projectId}', { params: { path: this.path } }));
+      this.details = await readAgain(() => unwrap(api.GET('/api/projects/{projectId}', { params: { path: this.path } })));
     } catch (thrown) {
-      if (!(thrown instanceof ApiError && [400, 403, 404].includes(thrown.status))) throw thrown;
-      this.isMissing = true;
+      if (thrown instanceof ApiError && [400, 403, 404].includes(thrown.status)) {
+        this.isMissing = true;
+        this.#socket.close();
+        return;
+      }
+      this.hasFailed = true;
+      reportFailure(thrown);
     }
-  });
+  };
 
   async #countPairs(): Promise<void> {
     if (!this.canWork) {
@@ -106,8 +125,11 @@ export class Project {
 
   #follow(): void {
     this.#socket.follow(`project:${this.id}`, {
-      // Something may have changed between the load and the snapshot.
-      snapshot: () => this.#tell(null),
+      // Something may have changed between a load and the snapshot.
+      snapshot: () => {
+        this.#tell(null);
+        this.#hasBegun = true;
+      },
       event: (event) => this.#tell(event),
       refused: () => this.#reload.request(),
     });

@@ -20,6 +20,9 @@ export interface ProposalFilter {
 }
 export type Decision = 'accept' | 'dismiss';
 
+/** After so many calls in a row that failed, no further one is made. */
+const MOST_FAILURES_IN_A_ROW = 2;
+
 export class ProposalsState {
   filter = $state.raw<ProposalFilter>({ status: 'OPEN' });
   readonly list = new LiveList<Proposal>((cursor, limit) =>
@@ -30,7 +33,7 @@ export class ProposalsState {
   /** What stands now, of items that were changed after their proposal was made. */
   readonly changed = new SvelteMap<string, Item>();
   /** How many of a decision about several are done. */
-  progress = $state.raw<{ done: number; total: number } | null>(null);
+  progress = $state.raw<{ done: number; total: number; isStopping: boolean } | null>(null);
   isUploading = $state(false);
 
   constructor(readonly project: Project) {}
@@ -54,28 +57,43 @@ export class ProposalsState {
     this.list.request();
   }
 
-  /** Decides about proposals one after another; those that can't be decided stay, and say why. */
+  /**
+   * Decides about proposals one after another, until `stop` is called. Those that can't be decided stay, and say why; what could not be
+   * sent stays selected.
+   */
   async decide(proposals: readonly Proposal[], decision: Decision): Promise<void> {
-    this.progress = { done: 0, total: proposals.length };
+    this.progress = { done: 0, total: proposals.length, isStopping: false };
     let decided = 0;
+    const failed: ApiError[] = [];
+    let failuresInARow = 0;
     for (const proposal of proposals) {
+      if (this.progress.isStopping || failuresInARow === MOST_FAILURES_IN_A_ROW) break;
       try {
         await this.#decide(proposal, decision);
         decided += 1;
+        failuresInARow = 0;
         this.chosen.delete(proposal.id);
       } catch (thrown) {
-        if (!(thrown instanceof ApiError) || ![409, 412].includes(thrown.status)) {
-          reportFailure(thrown);
-          break;
+        if (!(thrown instanceof ApiError)) throw thrown;
+        if ([409, 412].includes(thrown.status)) await attempt(() => this.#isChanged(proposal, thrown));
+        else {
+          failed.push(thrown);
+          // What is wrong with all of them is met once.
+          failuresInARow = thrown.passes ? failuresInARow + 1 : MOST_FAILURES_IN_A_ROW;
         }
-        await attempt(() => this.#isChanged(proposal, thrown));
       }
-      this.progress = { done: this.progress.done + 1, total: proposals.length };
+      this.progress = { ...this.progress, done: this.progress.done + 1 };
     }
     this.progress = null;
     if (decided > 0) notify(t(decision === 'accept' ? 'proposals.accepted' : 'proposals.dismissed', { count: decided }));
+    if (failed[0]) reportFailure(failed[0]);
     await this.list.load();
   }
+
+  /** Decides about no further one of several. */
+  readonly stop = (): void => {
+    if (this.progress) this.progress = { ...this.progress, isStopping: true };
+  };
 
   async #decide({ id, before }: Proposal, decision: Decision): Promise<void> {
     const path = { ...this.project.path, proposalId: id };

@@ -24,6 +24,8 @@ type Undo = () => Promise<string | null>;
 
 /** The most items of one call. */
 const MOST_AT_ONCE = 200;
+/** After so many calls in a row that failed, no further one is made for the same items. */
+const MOST_FAILURES_IN_A_ROW = 2;
 const TOAST = 'results.decision';
 
 const SAID = { APPROVED: 'results.approved', REJECTED: 'results.rejected', NEEDS_REVIEW: 'results.reopened', DEFERRED: 'results.deferred' } as const;
@@ -45,6 +47,8 @@ export class Decisions {
   #undo = $state.raw<Undo | null>(null);
   /** How many calls are on their way. */
   sending = $state(0);
+  /** How far a change of many items is. */
+  bulk = $state.raw<{ done: number; total: number; isStopping: boolean } | null>(null);
 
   constructor(readonly results: Results) {}
 
@@ -102,29 +106,86 @@ export class Decisions {
     }
   }
 
-  /** Decides about all items that take it. Throws ApiError if nothing was done. */
+  /**
+   * Decides about all items that take it, portion after portion, until `stop` is called. What could not be sent stays selected. Throws
+   * ApiError if nothing was done.
+   */
   async decideAll(items: readonly Reviewed[], verdict: Verdict): Promise<void> {
     const { results } = this;
     const meant = items.filter((item) => impactOf(item, verdict.decision) === 'changes');
+    const { done, left } = await this.#sendAll(meant, bodyOf(verdict), expectedOf(verdict));
+    const stay = new Set(left.map(({ id }) => id));
+    for (const { id } of items) if (!stay.has(id)) results.marked.delete(id);
+    const saved = done.flatMap(({ id }) => (results.find(id) as Reviewed | undefined) ?? []);
+    if (done.length === 0) return;
+    const undo = this.#undoOf(done, Promise.resolve(saved), verdict.decision);
+    this.#offer(t(SAID_OF_MANY[verdict.decision], { count: done.length }), undo);
+  }
+
+  /** Sends no further portion of what is being decided about many. */
+  readonly stop = (): void => {
+    if (this.bulk) this.bulk = { ...this.bulk, isStopping: true };
+  };
+
+  /**
+   * Sets the status of many items. What was changed meanwhile, what could not be sent, and what was not sent any more is said. Gives
+   * those that were set, and those that were not sent. Throws ApiError if nothing was done.
+   */
+  async #sendAll(
+    items: readonly Reviewed[], body: Schemas['UpdateItemStatus'], expected: Expected | null,
+  ): Promise<{ done: Reviewed[]; left: Reviewed[] }> {
+    const { results } = this;
     const done: Reviewed[] = [];
+    const left: Reviewed[] = [];
     let refused = 0;
-    results.expect(meant.map(({ id }) => id), expectedOf(verdict));
+    let failure: ApiError | null = null;
+    let failuresInARow = 0;
+    let isOver = false;
+    const resume = results.hold();
+    this.bulk = { done: 0, total: items.length, isStopping: false };
     try {
-      for (let from = 0; from < meant.length; from += MOST_AT_ONCE) {
-        const part = meant.slice(from, from + MOST_AT_ONCE);
-        const body = { ...bodyOf(verdict), items: part.map(({ kind, id, of }) => ({ targetType: kind, id, version: of.version })) };
-        const answer = await unwrap(api.POST('/api/projects/{projectId}/items/status', { params: { path: results.project.path }, body }));
-        const accepted = new Set(answer.items.filter(({ ok }) => ok).map(({ id }) => id));
-        refused += answer.items.length - accepted.size;
-        done.push(...part.filter(({ id }) => accepted.has(id)));
+      for (let from = 0; from < items.length; from += MOST_AT_ONCE) {
+        const part = items.slice(from, from + MOST_AT_ONCE);
+        if (isOver || this.bulk.isStopping) {
+          left.push(...part);
+          continue;
+        }
+        if (expected) results.expect(part.map(({ id }) => id), expected);
+        try {
+          const accepted = await this.#sendPart(part, body);
+          done.push(...part.filter(({ id }) => accepted.has(id)));
+          refused += part.length - accepted.size;
+          failuresInARow = 0;
+        } catch (thrown) {
+          if (!(thrown instanceof ApiError)) throw thrown;
+          failure ??= thrown;
+          left.push(...part);
+          results.expect(part.map(({ id }) => id), null);
+          failuresInARow += 1;
+          // What is wrong with all of them, or a server that takes no more, is met once.
+          isOver = !thrown.passes || failuresInARow === MOST_FAILURES_IN_A_ROW;
+        }
+        this.bulk = { ...this.bulk, done: from + part.length };
       }
     } finally {
-      await results.refresh(meant.map(({ id }) => id));
-      results.expect(meant.map(({ id }) => id), null);
+      this.bulk = null;
+      resume();
+      if (left.length < items.length) await results.refresh(items);
+      results.expect(items.map(({ id }) => id), null);
     }
+    if (failure && done.length === 0) throw failure;
     if (refused > 0) notify(t('results.many.refused', { count: refused }), 'fault');
-    const saved = done.flatMap(({ id }) => (results.find(id) as Reviewed | undefined) ?? []);
-    if (done.length > 0) this.#offer(t(SAID_OF_MANY[verdict.decision], { count: done.length }), this.#undoOf(done, Promise.resolve(saved), verdict.decision));
+    if (failure) notify(t('results.many.failed', { count: left.length, reason: explain(failure) }), 'fault');
+    else if (left.length > 0) notify(t('results.many.stopped', { count: left.length }));
+    return { done, left };
+  }
+
+  /** Gives the ids of those that were set. */
+  async #sendPart(part: readonly Reviewed[], body: Schemas['UpdateItemStatus']): Promise<ReadonlySet<string>> {
+    const items = part.map(({ kind, id, of }) => ({ targetType: kind, id, version: of.version }));
+    const { path } = this.results.project;
+    const answer = await unwrap(api.POST('/api/projects/{projectId}/items/status', { params: { path }, body: { ...body, items } }));
+    return new Set(answer.items.filter(({ ok }) => ok).map(({ id }) => id));
   }
 
   /** Saves an edit of the version that was edited, and approves it at once if that is wanted. Throws ApiError; 412 if the item is at another version by now. */
@@ -186,18 +247,8 @@ export class Decisions {
       this.results.chosen = only.id;
       return words(1);
     }
-    let refused = 0;
-    try {
-      for (let from = 0; from < items.length; from += MOST_AT_ONCE) {
-        const part = items.slice(from, from + MOST_AT_ONCE).map(({ kind, id, of }) => ({ targetType: kind, id, version: of.version }));
-        const answer = await unwrap(api.POST('/api/projects/{projectId}/items/status', { params: { path: this.results.project.path }, body: { ...body, items: part } }));
-        refused += answer.items.filter(({ ok }) => !ok).length;
-      }
-    } finally {
-      await this.results.refresh(items.map(({ id }) => id));
-    }
-    if (refused > 0) notify(t('results.many.refused', { count: refused }), 'fault');
-    return items.length > refused ? words(items.length - refused) : null;
+    const { done } = await this.#sendAll(items, body, null);
+    return done.length > 0 ? words(done.length) : null;
   }
 
   async #send({ kind, id, of }: Reviewed, body: Schemas['UpdateItemStatus']): Promise<Reviewed> {
@@ -225,7 +276,7 @@ export class Decisions {
   /** Says why an item was not changed. Where somebody else was quicker, what is there now is shown. */
   async refused(item: Reviewed, error: ApiError): Promise<void> {
     if (error.status !== 412 && error.status !== 409) return reportFailure(error);
-    await this.results.refresh([item.id]);
+    await this.results.refresh([item]);
     const action = { words: t('results.look'), act: () => { this.results.chosen = item.id; } };
     notify(error.status === 412 ? t('results.changedMeanwhile', { code: item.code }) : `${item.code}: ${explain(error)}`, 'fault', { action });
   }

@@ -1,7 +1,8 @@
 // The results of a project: its items, loaded page by page and kept up to date, which of them are listed, and which is open.
 
-import { attempt } from '$shared/account.svelte';
+import { attempt, reportFailure } from '$shared/account.svelte';
 import { api, pages, unwrap } from '$shared/api/client';
+import { readAgain } from '$shared/api/retries.svelte';
 import type { Span } from '$shared/source/quotes';
 import { DocumentTexts } from '$shared/source/texts';
 import type { TopicEvent } from '$shared/topics/socket';
@@ -9,7 +10,7 @@ import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { coalesce } from '../project/coalesce';
 import type { Project } from '../project/project.svelte';
 import { workOf, type Drafts } from './drafts.svelte';
-import { listed, NONE, type Filters } from './filters';
+import { areSame, listed, NONE, type Filters } from './filters';
 import { dayOf, isReviewed, itemOf, KINDS, statusOf, type Item, type Kind, type Requirement, type Reviewed, type UserStory } from './items';
 
 const PAGE = 100;
@@ -18,6 +19,13 @@ const MOST_PAGES = 8;
 /** While the connection is down everything is read again now and then; a long list less often. */
 const LONG = 1_000;
 const LONG_LIST_EVERY_MS = 60_000;
+/** Pairs change one by one while somebody settles them: the requirements are not read again after each. */
+const PAIRS_CALM_MS = 2_000;
+
+/** A row in the place of an item that has not come yet. */
+export interface Blank { id: string; kind: null }
+
+const UNKNOWN = Object.fromEntries(KINDS.map((kind) => [kind, null])) as Readonly<Record<Kind, null>>;
 
 /** What is shown of an item before the server has answered. */
 export type Expected = Partial<Pick<Requirement, 'workflowStatus' | 'deferredUntil' | 'suspect'>>;
@@ -30,6 +38,8 @@ export class Results {
   isLoaded = $state(false);
   /** Whether the last load did not come to its end. */
   hasFailed = $state(false);
+  /** How many of all have come, while they come for the first time. */
+  arrived = $state.raw<{ count: number; total: number } | null>(null);
   /** Names of documents and recordings, by their ids. */
   readonly names = new SvelteMap<string, string>();
   readonly texts: DocumentTexts;
@@ -40,15 +50,20 @@ export class Results {
 
   #reviewed = $state.raw<readonly Reviewed[]>([]);
   #others = $state.raw<readonly Item[]>([]);
+  /** While they come for the first time: how many of a kind have not come yet; null where that is not known. */
+  #missing = $state.raw<Readonly<Record<Kind, number | null>>>(UNKNOWN);
   #expected = $state.raw<ReadonlyMap<string, Expected>>(new Map());
   /** The quotes of requirements, by document. */
   #spans = $state.raw<ReadonlyMap<string, Span[]>>(new Map());
   /** With which cursor the page of an item was asked for: it stands there for good. */
   readonly #cursors = new Map<string, string | undefined>();
-  readonly #changed = new Set<string>();
+  readonly #changed = new Map<string, Reviewed['kind']>();
   /** What was read again since. */
   readonly #fresh = new Set<string>();
+  /** How many changes of many items are under way: what they change is read again once they are over. */
+  #held = 0;
   readonly #reload = coalesce(() => this.load());
+  readonly #reloadRequirements = coalesce(() => attempt(() => this.#loadRequirements()), PAIRS_CALM_MS);
   readonly #refresh = coalesce(() => this.#readChanged(), 250);
   #loadedAt = 0;
 
@@ -66,7 +81,22 @@ export class Results {
     });
     return [...reviewed, ...this.#others];
   });
-  readonly shown: readonly Item[] = $derived.by(() => listed(this.items, this.filters, this.today));
+  /** While items come for the first time, they are listed where their places are known: all of a kind, by their numbers. */
+  readonly #isPlaced = $derived.by(() => this.isLoaded || areSame(this.filters, { ...NONE, kind: this.filters.kind }));
+  readonly shown: readonly Item[] = $derived.by(() => (this.#isPlaced ? listed(this.items, this.filters, this.today) : []));
+  /** The rows of the list: the items that are shown, and blank ones in the places of those that have not come yet. */
+  readonly rows: readonly (Item | Blank)[] = $derived.by(() => {
+    if (this.isLoaded || !this.#isPlaced) return this.shown;
+    const rows: (Item | Blank)[] = [];
+    for (const kind of this.filters.kind ? [this.filters.kind] : KINDS) {
+      const missing = this.#missing[kind];
+      // What comes after it would be pushed down.
+      if (missing === null) break;
+      for (let index = 0; index < missing; index += 1) rows.push({ id: `${kind} ${index}`, kind: null });
+      for (const item of this.shown) if (item.kind === kind) rows.push(item);
+    }
+    return rows;
+  });
   readonly #byId = $derived.by(() => new Map(this.items.map((item) => [item.id, item])));
   readonly current: Item | null = $derived.by(() => (this.chosen === null ? null : (this.#byId.get(this.chosen) ?? null)));
   readonly place = $derived.by(() => this.shown.findIndex(({ id }) => id === this.chosen) + 1);
@@ -86,10 +116,11 @@ export class Results {
   start(): () => void {
     void this.load();
     void this.#loadNames();
-    const end = this.project.on(['item.', 'run.', 'document.', 'recording.'], (event) => this.#hear(event));
+    const end = this.project.on(['item.', 'run.', 'document.', 'recording.', 'pairs.'], (event) => this.#hear(event));
     return () => {
       end();
       this.#reload.cancel();
+      this.#reloadRequirements.cancel();
       this.#refresh.cancel();
     };
   }
@@ -163,55 +194,80 @@ export class Results {
   readonly load = async (): Promise<void> => {
     this.#loadedAt = Date.now();
     this.hasFailed = false;
-    let isDone = false;
-    await attempt(async () => {
+    try {
       await this.#loadAll();
-      isDone = true;
-    });
-    this.hasFailed = !isDone;
+    } catch (thrown) {
+      this.hasFailed = true;
+      reportFailure(thrown);
+    }
   };
 
   async #loadAll(): Promise<void> {
-    const path = this.project.path;
-    const requirements = (cursor: string | undefined) =>
-      api.GET('/api/projects/{projectId}/requirements', { params: { path, query: { limit: PAGE, ...(cursor && { cursor }) } } });
-    const stories = (cursor: string | undefined) =>
-      api.GET('/api/projects/{projectId}/user-stories', { params: { path, query: { limit: PAGE, ...(cursor && { cursor }) } } });
-    const others = this.#loadOthers();
-    const found: Reviewed[] = [];
-    const take = (items: Reviewed[], cursor: string | undefined): void => {
-      for (const item of items) this.#cursors.set(item.id, cursor);
-      found.push(...items);
-      // A list that comes for the first time is shown as it grows; a long one not at each page.
-      const count = found.length / PAGE;
-      if (!this.isLoaded && (count < 3 || count % 10 === 0)) this.#reviewed = [...found];
+    const found: Record<Reviewed['kind'], readonly Reviewed[]> = { REQUIREMENT: [], USER_STORY: [] };
+    // What comes for the first time is shown as it grows.
+    const grow = (kind: Reviewed['kind']) => (items: readonly Reviewed[], total: number): void => {
+      found[kind] = items;
+      if (this.isLoaded) return;
+      this.#missing = { ...this.#missing, [kind]: Math.max(0, total - items.length) };
+      this.#reviewed = [...found.REQUIREMENT, ...found.USER_STORY];
+      const [count, { REQUIREMENT, USER_STORY }] = [this.#reviewed.length, this.#missing];
+      if (REQUIREMENT !== null && USER_STORY !== null) this.arrived = { count, total: count + REQUIREMENT + USER_STORY };
     };
-    let cursor: string | undefined;
-    for await (const page of pages(stories)) {
-      take(page.items.map((of) => itemOf({ kind: 'USER_STORY', of })), cursor);
-      cursor = page.nextCursor ?? undefined;
-    }
-    cursor = undefined;
-    for await (const page of pages(requirements)) {
-      take(page.items.map((of) => itemOf({ kind: 'REQUIREMENT', of })), cursor);
-      cursor = page.nextCursor ?? undefined;
-    }
-    await others;
-    this.#merge(found);
+    const kinds = (['REQUIREMENT', 'USER_STORY'] as const).map((kind) => this.#readAll(kind, grow(kind)));
+    await Promise.all([...kinds, this.#loadOthers()]);
+    this.#merge([...found.REQUIREMENT, ...found.USER_STORY]);
     this.#markQuotes();
     this.isLoaded = true;
+    this.arrived = null;
+  }
+
+  /** The requirements again, such as after their pairs have changed: that gives them no other version. */
+  async #loadRequirements(): Promise<void> {
+    if (!this.isLoaded) return this.#reload.request();
+    let found: readonly Reviewed[] = [];
+    await this.#readAll('REQUIREMENT', (items) => { found = items; });
+    this.#merge([...found, ...this.#reviewed.filter(({ kind }) => kind === 'USER_STORY')]);
+    this.#markQuotes();
+  }
+
+  /**
+   * Reads all items of a kind, which come by falling numbers; `grow` is given those that are here after each page, and how many there
+   * are.
+   */
+  async #readAll(kind: Reviewed['kind'], grow: (items: readonly Reviewed[], total: number) => void): Promise<void> {
+    const found: Reviewed[] = [];
+    let cursor: string | undefined;
+    for await (const { items, nextCursor, totalCount } of pages(this.#listOf(kind))) {
+      for (const { id } of items) this.#cursors.set(id, cursor);
+      found.push(...items);
+      grow([...found], totalCount);
+      cursor = nextCursor ?? undefined;
+    }
+  }
+
+  /** Asks for a page of a kind. */
+  #listOf(kind: Reviewed['kind']) {
+    return async (cursor: string | undefined): Promise<Answer<Reviewed>> => {
+      const params = { path: this.project.path, query: { limit: PAGE, ...(cursor && { cursor }) } };
+      if (kind === 'REQUIREMENT') {
+        return itemsOf(await api.GET('/api/projects/{projectId}/requirements', { params }), (of) => itemOf({ kind, of }));
+      }
+      return itemsOf(await api.GET('/api/projects/{projectId}/user-stories', { params }), (of) => itemOf({ kind, of }));
+    };
   }
 
   /** Risks, questions, actions and decisions come with the specification; requirements and stories have lists of their own. */
   async #loadOthers(): Promise<void> {
     const query = { status: 'REJECTED', type: 'UNKNOWN', priority: 'UNKNOWN' } as const;
-    const found = await unwrap(api.GET('/api/projects/{projectId}/ai/results-dashboard', { params: { path: this.project.path, query } }));
+    const params = { path: this.project.path, query };
+    const found = await readAgain(() => unwrap(api.GET('/api/projects/{projectId}/ai/results-dashboard', { params })));
     this.#others = [
       ...found.risks.map((of) => itemOf({ kind: 'RISK', of })),
       ...found.openQuestions.map((of) => itemOf({ kind: 'OPEN_QUESTION', of })),
       ...found.actionItems.map((of) => itemOf({ kind: 'ACTION_ITEM', of })),
       ...found.decisions.map((of) => itemOf({ kind: 'DECISION', of })),
     ];
+    this.#missing = { ...this.#missing, RISK: 0, OPEN_QUESTION: 0, ACTION_ITEM: 0, DECISION: 0 };
   }
 
   readonly #loadNames = (): Promise<void> => attempt(async () => {
@@ -252,37 +308,34 @@ export class Results {
     } else if (event.event === 'item.changed') {
       const { id, targetType } = event.data as { id: string; targetType: Kind };
       if (targetType !== 'REQUIREMENT' && targetType !== 'USER_STORY') return void attempt(() => this.#loadOthers());
-      this.#changed.add(id);
+      this.#changed.set(id, targetType);
       this.#refresh.request();
-    } else if (event.event.startsWith('document.')) void this.#loadNames();
+    } else if (event.event === 'pairs.changed') this.#reloadRequirements.request();
+    else if (event.event.startsWith('document.')) void this.#loadNames();
     else if (/^run\.(completed|partial)$/.test(event.event)) this.#reload.request();
   }
 
   /** Reads the pages again in which the changed items stand. */
   readonly #readChanged = (): Promise<void> => attempt(async () => {
-    const ids = [...this.#changed];
+    if (this.#held > 0) return;
+    const changed = [...this.#changed];
     this.#changed.clear();
     if (!this.isLoaded) return this.#reload.request();
-    const wanted = new Map<string, { kind: Kind; cursor: string | undefined }>();
+    const wanted = new Map<string, { kind: Reviewed['kind']; cursor: string | undefined }>();
     this.#fresh.clear();
-    for (const id of ids) {
-      const item = this.find(id);
-      // One that is not known yet is among the newest of its kind.
-      const places = item ? [{ kind: item.kind, cursor: this.#cursors.get(id) }]
-        : (['REQUIREMENT', 'USER_STORY'] as const).map((kind) => ({ kind, cursor: undefined }));
-      for (const place of places) wanted.set(`${place.kind} ${place.cursor ?? ''}`, place);
+    for (const [id, kind] of changed) {
+      // One that is not known yet is among the newest of its kind, on its first page.
+      const cursor = this.#cursors.get(id);
+      wanted.set(`${kind} ${cursor ?? ''}`, { kind, cursor });
     }
     if (wanted.size > MOST_PAGES) return this.load();
     await Promise.all([...wanted.values()].map(({ kind, cursor }) => this.#readPage(kind, cursor)));
     // Items that were added since push others out of the first page.
-    if (ids.some((id) => !this.#fresh.has(id))) this.#reload.request();
+    if (changed.some(([id]) => !this.#fresh.has(id))) this.#reload.request();
   });
 
-  async #readPage(kind: Kind, cursor: string | undefined): Promise<void> {
-    const params = { path: this.project.path, query: { limit: PAGE, ...(cursor && { cursor }) } };
-    const found: Reviewed[] = kind === 'REQUIREMENT'
-      ? (await unwrap(api.GET('/api/projects/{projectId}/requirements', { params }))).items.map((of) => itemOf({ kind: 'REQUIREMENT', of }))
-      : (await unwrap(api.GET('/api/projects/{projectId}/user-stories', { params }))).items.map((of) => itemOf({ kind: 'USER_STORY', of }));
+  async #readPage(kind: Reviewed['kind'], cursor: string | undefined): Promise<void> {
+    const { items: found } = await readAgain(() => unwrap(this.#listOf(kind)(cursor)));
     const fresh = new Map(found.map((item) => [item.id, item]));
     for (const { id } of found) this.#fresh.add(id);
     const isNew = (item: Reviewed): boolean => !this.find(item.id);
@@ -296,12 +349,28 @@ export class Results {
   }
 
   /** Reads items anew, such as after they turned out to have changed. */
-  async refresh(ids: readonly string[]): Promise<void> {
-    for (const id of ids) this.#changed.add(id);
+  async refresh(items: readonly Reviewed[]): Promise<void> {
+    for (const { id, kind } of items) this.#changed.set(id, kind);
     await this.#readChanged();
+  }
+
+  /** Until what it returns is called, changed items are not read again: many are being changed, each of which is told. */
+  hold(): () => void {
+    this.#held += 1;
+    return () => {
+      this.#held -= 1;
+      if (this.#changed.size > 0) this.#refresh.request();
+    };
   }
 
   /** What titles the places of a source text. */
   readonly codeOf = (id: string): string | undefined => this.find(id)?.code;
 }
 
+interface Page<Of> { items: Of[]; nextCursor: string | null; totalCount: number }
+interface Answer<Of> { data?: { data: Page<Of> }; error?: unknown; response: Response }
+
+/** An answer with its items as this page has them. */
+function itemsOf<Of>({ data, error, response }: Answer<Of>, made: (of: Of) => Reviewed): Answer<Reviewed> {
+  return { ...(data && { data: { data: { ...data.data, items: data.data.items.map(made) } } }), error, response };
+}

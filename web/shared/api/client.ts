@@ -4,6 +4,7 @@ import createClient from 'openapi-fetch';
 import { BASE } from '../base';
 import { ApiError, type Failure } from './error';
 import type { components, paths } from './schema';
+import { readAgain } from './retries.svelte';
 import { Session } from './session';
 
 export { ApiError } from './error';
@@ -82,11 +83,13 @@ export async function unwrap<Data>(call: Promise<Outcome<Data>>): Promise<Data> 
 
 interface Page<Item> { items: Item[]; nextCursor: string | null; totalCount: number }
 
-/** All items of a list, page after page, each as soon as it is here. */
-export async function* pages<Item>(ask: (cursor: string | undefined) => Promise<Outcome<Page<Item>>>): AsyncGenerator<Page<Item>> {
+/** All items of a list, page after page, each as soon as it is here. A page that fails in passing is read again. */
+export async function* pages<Item>(
+  ask: (cursor: string | undefined) => Promise<Outcome<Page<Item>>>, signal?: AbortSignal,
+): AsyncGenerator<Page<Item>> {
   let cursor: string | undefined;
   do {
-    const page = await unwrap(ask(cursor));
+    const page = await readAgain(() => unwrap(ask(cursor)), signal);
     yield page;
     cursor = page.nextCursor ?? undefined;
   } while (cursor);

@@ -1,1 +1,0 @@
-import"./errors-CI1iFTdV.js";import{Ht as e,Mt as t,Tt as n,V as r,Vt as i,dt as a,lt as o,st as s}from"./text.svelte-CQdcXnJZ.js";import{r as c}from"./route.svelte-vkAzCcDX.js";var l=a(`<a class="code svelte-1h9s55o"> </a>`);function u(a,u){e(u,!0);var d=l(),f=t(d,!0);n(e=>{r(d,`href`,e),s(f,u.code)},[()=>c(u.projectId,`results`,u.code)]),o(a,d),i()}export{u as t};

@@ -1,1 +1,0 @@
-import"./errors-CI1iFTdV.js";import{Tt as e,U as t,V as n,dt as r,lt as i}from"./text.svelte-CQdcXnJZ.js";var a=r(`<progress max="100" class="svelte-17svr3i"></progress>`);function o(r,o){var s=a();e(()=>{t(s,o.value),n(s,`aria-label`,o.label)}),i(r,s)}export{o as t};

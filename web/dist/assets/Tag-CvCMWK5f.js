@@ -1,1 +1,0 @@
-import"./errors-CI1iFTdV.js";import{A as e,At as t,J as n,Kt as r,Tt as i,Y as a,dt as o,et as s,lt as c}from"./text.svelte-CQdcXnJZ.js";var l=o(`<span><!></span>`);function u(o,u){let d=e(u,`tone`,3,`plain`),f=e(u,`dot`,3,!1);var p=l();let m;var h=t(p);s(h,()=>u.children),r(p),i(()=>m=n(p,1,a(d()),`svelte-j90jgp`,m,{dot:f()})),c(o,p)}export{u as t};

@@ -1,1 +1,0 @@
-import{d as e}from"./account.svelte-96VTbHYL.js";async function t(t,n){try{await navigator.clipboard.writeText(t),e(n)}catch{e(t,`fault`)}}export{t};

@@ -1,1 +1,0 @@
-export{t as default}from"./items.ar-BrVKuPAD.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./items.ar-D6sM5zDc.js";

@@ -1,1 +1,0 @@
-import{f as e,ot as t}from"./text.svelte-CQdcXnJZ.js";import{t as n}from"./theme.svelte-CXtMSw88.js";async function r(r,i,a){n(),await e(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),t(r,{target:o}))}export{r as t};
