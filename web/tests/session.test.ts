@@ -14,12 +14,22 @@ function browser() {
     begin: vi.fn((_: string, _stays: boolean) => { cookie = 'ada'; return Promise.resolve(give()); }),
     refresh: vi.fn(() => Promise.resolve(give())),
   };
-  return { renewals, open: () => new Session(renewals), hold: (id: string | null) => { cookie = id; } };
+  return { renewals, open: () => opened(renewals), hold: (id: string | null) => { cookie = id; } };
+}
+/** What the tab that was opened last does when another one signs in or out. */
+let hear: (event: Event) => void = () => undefined;
+function opened(renewals: Renewals): Session {
+  const listening = vi.spyOn(globalThis, 'addEventListener').mockImplementation((_: string, listener: unknown) => {
+    hear = listener as typeof hear;
+  });
+  const session = new Session(renewals);
+  listening.mockRestore();
+  return session;
 }
 const settled = (): Promise<void> => new Promise((resolve) => { setTimeout(resolve, 1); });
 /** What the other tabs hear of a change in this one. */
 const tell = (newValue: string | null): void => {
-  dispatchEvent(Object.assign(new Event('storage'), { key: 'colloquy.signedIn./', newValue }));
+  hear(Object.assign(new Event('storage'), { key: 'colloquy.signedIn./', newValue }));
 };
 
 beforeEach(() => {

@@ -46,6 +46,9 @@ export interface ReviewDashboard {
   projectId: string;
   projectName: string;
   permission: Permission;
+  scope: Schemas['ReviewScope'];
+  /** Null with another scope than BASELINE. */
+  baselineName: string | null;
   runId: string | null;
   generatedAt: string;
   summary: ReviewSummary;

@@ -1,1 +1,0 @@
-import"./errors-BsBEC6d8.js";import{Dt as e,Pt as t,U as n,Ut as r,Wt as i,dt as a,lt as o,pt as s}from"./text.svelte-YqSCvMqW.js";import{r as c}from"./route.svelte-DmzQGyWF.js";var l=s(`<a class="code svelte-1h9s55o"> </a>`);function u(s,u){i(u,!0);var d=l(),f=t(d,!0);e(e=>{n(d,`href`,e),o(f,u.code)},[()=>c(u.projectId,`results`,u.code)]),a(s,d),r()}export{u as t};

@@ -1,1 +1,0 @@
-import"./errors-BsBEC6d8.js";import{Dt as e,G as t,U as n,dt as r,pt as i}from"./text.svelte-YqSCvMqW.js";var a=i(`<progress max="100" class="svelte-17svr3i"></progress>`);function o(i,o){var s=a();e(()=>{t(s,o.value),n(s,`aria-label`,o.label)}),r(i,s)}export{o as t};

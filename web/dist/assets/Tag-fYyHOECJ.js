@@ -1,1 +1,0 @@
-import"./errors-BsBEC6d8.js";import{Dt as e,Jt as t,M as n,Mt as r,X as i,Z as a,dt as o,nt as s,pt as c}from"./text.svelte-YqSCvMqW.js";var l=c(`<span><!></span>`);function u(c,u){let d=n(u,`tone`,3,`plain`),f=n(u,`dot`,3,!1);var p=l();let m;var h=r(p);s(h,()=>u.children),t(p),e(()=>m=i(p,1,a(d()),`svelte-j90jgp`,m,{dot:f()})),o(c,p)}export{u as t};

@@ -1,1 +1,0 @@
-import{d as e}from"./account.svelte-tYssduA4.js";async function t(t,n){try{await navigator.clipboard.writeText(t),e(n)}catch{e(t,`fault`)}}export{t};

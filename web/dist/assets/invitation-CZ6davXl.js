@@ -1,1 +1,0 @@
-var e=`colloquy.projectInvitation`,t=null;function n(){let n=new URLSearchParams(location.hash.slice(1)).get(`token`);if(n){history.replaceState(history.state,``,location.pathname);try{sessionStorage.setItem(e,n)}catch{}t=n}}function r(){try{t??=sessionStorage.getItem(e)}catch{}return t??`none`}export{n,r as t};

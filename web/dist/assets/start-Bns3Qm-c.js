@@ -1,1 +1,0 @@
-import{ct as e,f as t}from"./text.svelte-YqSCvMqW.js";import{t as n}from"./theme.svelte-Dzk84f0Z.js";async function r(r,i,a){n(),await t(i,a);let o=document.getElementById(`app`);o&&(o.replaceChildren(),e(r,{target:o}))}export{r as t};
