@@ -4,11 +4,11 @@
 use pipeline::engine::FindingKind;
 use pipeline::engine::heads::{self, Calibration, CalibrationCurve};
 
-use super::reliability::Claim;
+use super::reliability::ConfidenceClaim;
 
 /// Something that was found, and whether the marks have it.
 #[derive(Debug, Clone, Copy)]
-pub struct Judged {
+pub struct JudgedFinding {
     kind: FindingKind,
     basis: Basis,
     is_right: bool,
@@ -29,7 +29,7 @@ const STEPS: usize = 400;
 /// Findings of each outcome that are taken for seen before the first one, so that no curve is infinitely steep.
 const SEEN_BEFORE: f64 = 1.0;
 
-impl Judged {
+impl JudgedFinding {
     pub const fn by_heads(kind: FindingKind, log_odds: f32, is_right: bool) -> Self {
         Self { kind, basis: Basis::Heads { log_odds }, is_right }
     }
@@ -43,18 +43,18 @@ impl Judged {
     }
 
     /// Returns what a calibration claims of it.
-    pub fn claim(self, calibration: &Calibration) -> (FindingKind, Claim) {
+    pub fn claim(self, calibration: &Calibration) -> (FindingKind, ConfidenceClaim) {
         let share = match self.basis {
             Basis::Heads { log_odds } => calibration.share(self.kind, log_odds),
             Basis::Story => calibration.stories,
             Basis::Demand => calibration.demands,
         };
-        (self.kind, Claim { confidence: f64::from(share), is_right: self.is_right })
+        (self.kind, ConfidenceClaim { confidence: f64::from(share), is_right: self.is_right })
     }
 }
 
 /// Learns a calibration from findings.
-pub fn calibration(judged: &[Judged]) -> Calibration {
+pub fn calibration(judged: &[JudgedFinding]) -> Calibration {
     let scored = |kind: Option<FindingKind>| -> Vec<(f64, bool)> {
         let wanted = judged.iter().filter(|one| kind.is_none_or(|kind| kind == one.kind));
         let scored = wanted.filter_map(|one| match one.basis {
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     /// Findings of a kind whose share of right ones grows with the score as a known curve says.
-    fn findings(kind: FindingKind, count: usize) -> Vec<Judged> {
+    fn findings(kind: FindingKind, count: usize) -> Vec<JudgedFinding> {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         let mut drawn = || {
             state ^= state << 13;
@@ -132,7 +132,7 @@ mod tests {
         let one = |_| {
             let log_odds = drawn() * 12.0 - 2.0;
             let is_right = drawn() < 1.0 / (1.0 + (-(0.5 * log_odds - 0.25)).exp());
-            Judged::by_heads(kind, narrowed(log_odds), is_right)
+            JudgedFinding::by_heads(kind, narrowed(log_odds), is_right)
         };
         (0..count).map(one).collect()
     }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_kind_with_few_findings_has_the_curve_of_all() {
         let many = findings(FindingKind::Requirement, 1_000);
-        let few = (0..FEWEST - 1).map(|_| Judged::by_heads(FindingKind::Decision, 3.0, false));
+        let few = (0..FEWEST - 1).map(|_| JudgedFinding::by_heads(FindingKind::Decision, 3.0, false));
         let learnt = calibration(&many.iter().copied().chain(few).collect::<Vec<_>>());
         let [requirements, _, decisions, questions, _] = learnt.curves;
         assert_eq!(decisions, questions);
@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn what_falls_with_the_score_gives_a_flat_curve_and_nothing_gives_one_half() {
-        let falling: Vec<Judged> = (0..200_u8)
-            .map(|at| Judged::by_heads(FindingKind::Requirement, f32::from(at), at < 100))
-            .chain([Judged::story(true), Judged::story(true)])
+        let falling: Vec<JudgedFinding> = (0..200_u8)
+            .map(|at| JudgedFinding::by_heads(FindingKind::Requirement, f32::from(at), at < 100))
+            .chain([JudgedFinding::story(true), JudgedFinding::story(true)])
             .collect();
         let learnt = calibration(&falling);
         assert!(learnt.curves[0].slope.abs() < 1e-9 && (learnt.curves[0].share(7.0) - 0.5).abs() < 1e-6);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pipeline::engine::find::{self, Route};
+use pipeline::engine::find::{self, FindingRoute};
 use pipeline::engine::heads::{
     self, CorpusContext, Features, LinearHead, OrderCues, RelationHead, Sight, TrainedHeads, features_alone,
     features_of, likeliest_kind, of_order, of_pair, of_requirement, softmax,
@@ -13,11 +13,11 @@ use pipeline::glossary::ProjectTerms;
 use pipeline::loop_control::{Halted, LoopControl};
 use pipeline::request::{Bounds, CancelToken};
 
-use super::calibrating::{Judged, calibration};
+use super::calibrating::{JudgedFinding, calibration};
 use super::corpus::MarkedProject;
 use super::marked::{MarkLabel, SourceMark};
 use super::relation_training::train_relations;
-use super::reliability::Claim;
+use super::reliability::ConfidenceClaim;
 use super::training::{Lesson, train};
 
 /// Buckets of the head of kinds and of the head of types.
@@ -60,7 +60,7 @@ struct SentenceLesson {
     is_speech: bool,
     class: usize,
     /// How it may become an item.
-    route: Option<Route>,
+    route: Option<FindingRoute>,
     /// A decision that is taken back later. What is found of such is left out again, mostly.
     is_taken_back: bool,
 }
@@ -105,7 +105,7 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
         let lesson = Lesson { features: of_order(sentence, &cues), class: usize::from(is_order), weight };
         lessons.orders.push((lesson, cues.is_likely()));
         let route = find::route(&corpus, &context, at, sentence);
-        if route == Some(Route::Story) && !is_order {
+        if route == Some(FindingRoute::Story) && !is_order {
             lessons.stories.push(label.is_some_and(|label| label.requirement().is_some()));
         }
         if !find::is_candidate(sentence) || matches!(label, Some(MarkLabel::Order | MarkLabel::Story)) {
@@ -208,7 +208,7 @@ pub fn trained(lessons: &[Lessons]) -> TrainedHeads {
     }
     let (orders, order_thresholds) = orders_of(lessons);
     let relations = relations_of(lessons);
-    let stories = lessons.iter().flat_map(|lesson| &lesson.stories).map(|is_right| Judged::story(*is_right));
+    let stories = lessons.iter().flat_map(|lesson| &lesson.stories).map(|is_right| JudgedFinding::story(*is_right));
     let found = judged.iter().filter_map(|(sentence, scores)| sentence.judged(scores, &thresholds));
     let calibration = calibration(&found.chain(stories).collect::<Vec<_>>());
     TrainedHeads { kinds, types, orders, order_thresholds, relations, thresholds, calibration }
@@ -216,24 +216,24 @@ pub fn trained(lessons: &[Lessons]) -> TrainedHeads {
 
 /// Returns what heads claim of the sentences of a project that they find something in, by kind, and whether it holds.
 #[must_use]
-pub fn claims(heads: &TrainedHeads, lessons: &Lessons) -> Vec<(FindingKind, Claim)> {
+pub fn claims(heads: &TrainedHeads, lessons: &Lessons) -> Vec<(FindingKind, ConfidenceClaim)> {
     let judged = lessons
         .sentences
         .iter()
         .filter_map(|sentence| sentence.judged(&heads.kinds.scores(&sentence.features), &heads.thresholds));
-    let stories = lessons.stories.iter().map(|is_right| Judged::story(*is_right));
+    let stories = lessons.stories.iter().map(|is_right| JudgedFinding::story(*is_right));
     judged.chain(stories).map(|judged| judged.claim(&heads.calibration)).collect()
 }
 
 impl SentenceLesson {
     /// Returns what is found in the sentence by these scores, if it is anything that counts.
-    fn judged(&self, scores: &[f32], thresholds: &[[f32; 5]; 2]) -> Option<Judged> {
-        let Some(Route::Judged { is_plain_demand }) = self.route else { return None };
+    fn judged(&self, scores: &[f32], thresholds: &[[f32; 5]; 2]) -> Option<JudgedFinding> {
+        let Some(FindingRoute::Judged { is_plain_demand }) = self.route else { return None };
         let is_of = |kind| heads::KINDS.get(self.class) == Some(&Some(kind));
         match likeliest_kind(scores, thresholds.get(usize::from(self.is_speech))?) {
             Some((FindingKind::Decision, _)) if self.is_taken_back => None,
-            Some((kind, log_odds)) => Some(Judged::by_heads(kind, log_odds, is_of(kind))),
-            None => is_plain_demand.then(|| Judged::demand(is_of(FindingKind::Requirement))),
+            Some((kind, log_odds)) => Some(JudgedFinding::by_heads(kind, log_odds, is_of(kind))),
+            None => is_plain_demand.then(|| JudgedFinding::demand(is_of(FindingKind::Requirement))),
         }
     }
 }

@@ -31,7 +31,7 @@ pub use lessons::{Lessons, claims, lessons, trained};
 pub use marked::{MarkLabel, MarkedText, SourceMark, read_marked};
 pub use model_figures::ModelFigures;
 pub use public::{GROUPS, JudgedRows, functions, quality_groups, requirements};
-pub use reliability::{Claim, Reliability};
+pub use reliability::{ConfidenceClaim, Reliability};
 pub use report::{Report, evaluated, evaluated_by};
 pub use scoring::{DocumentScore, KINDS, ProjectScore, score};
 pub use tally::{Figure, MatchTally, bootstrapped, total};

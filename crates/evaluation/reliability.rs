@@ -6,7 +6,7 @@ use pipeline::result::ConfidenceLevel;
 
 /// What was claimed of a finding, 0–1, and whether it holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Claim {
+pub struct ConfidenceClaim {
     pub confidence: f64,
     pub is_right: bool,
 }
@@ -15,7 +15,7 @@ pub struct Claim {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reliability {
     pub name: String,
-    pub claims: Vec<Claim>,
+    pub claims: Vec<ConfidenceClaim>,
 }
 
 /// Claims that are counted together: how many, what they claimed on average, and how many of them hold.
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn claims_are_compared_with_what_held() {
-        let claim = |confidence: f64, is_right: bool| Claim { confidence, is_right };
+        let claim = |confidence: f64, is_right: bool| ConfidenceClaim { confidence, is_right };
         let claims = vec![claim(0.3, false), claim(0.6, true), claim(0.6, false), claim(0.9, true), claim(1.0, true)];
         let reliability = Reliability { name: "Risk".to_owned(), claims };
         // .3 in one part, .1 of two in another, and both of the last part together are .1 too careful.

@@ -10,7 +10,7 @@ use pipeline::result::{Citation, PipelineResult};
 
 use super::corpus::MarkedProject;
 use super::marked::{MarkLabel, SourceMark};
-use super::reliability::Claim;
+use super::reliability::ConfidenceClaim;
 use super::tally::MatchTally;
 
 /// The kinds of items that are counted.
@@ -31,7 +31,7 @@ pub struct DocumentScore {
     pub is_transcript: bool,
     pub items: BTreeMap<FindingKind, MatchTally>,
     /// What is claimed of the requirements that were found. Other items of a result claim nothing.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<ConfidenceClaim>,
     /// Of the requirements that were found: whether the type, and of quality requirements the category, is right.
     pub types: MatchTally,
     pub categories: MatchTally,
@@ -197,7 +197,7 @@ fn note_claims(result: &PipelineResult, requirements: &[Vec<MarkPlace>], documen
     for (item, met) in result.requirements.iter().zip(requirements) {
         let document = item.sources.first().and_then(|first| first.source_id.parse().ok());
         if let Some(document) = document.and_then(|at: usize| documents.get_mut(at)) {
-            document.claims.push(Claim { confidence: item.confidence, is_right: !met.is_empty() });
+            document.claims.push(ConfidenceClaim { confidence: item.confidence, is_right: !met.is_empty() });
         }
     }
 }

@@ -38,7 +38,7 @@ pub fn findings(heads: &TrainedHeads, corpus: &Corpus, control: &LoopControl) ->
 
 /// How a sentence may become an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Route {
+pub enum FindingRoute {
     /// It is written as a user story, and not taken back.
     Story,
     /// The heads judge it. A plain demand is a requirement even where they, who also look at what stands around it, find nothing.
@@ -46,19 +46,19 @@ pub enum Route {
 }
 
 /// Returns how a sentence may become an item; `None` if it never does.
-pub fn route(corpus: &Corpus, context: &CorpusContext, at: usize, sentence: &PreparedSentence) -> Option<Route> {
+pub fn route(corpus: &Corpus, context: &CorpusContext, at: usize, sentence: &PreparedSentence) -> Option<FindingRoute> {
     if !is_candidate(sentence) {
         return None;
     }
     if written::is_written(sentence) {
         let is_wanted = !sentence.above.excluded && !exclusions::is_retracted(corpus, at);
-        return is_wanted.then_some(Route::Story);
+        return is_wanted.then_some(FindingRoute::Story);
     }
     // An open lead-in ("The system should:") becomes a part of each item that completes it.
     let is_opening = sentence.context == BlockContext::Heading
         || (sentence.lower.ends_with(':') && OPEN_LEAD.is_match(sentence.lower.trim_end_matches([':', ' '])));
     let is_plain_demand = context.need(at) >= PLAIN_DEMAND && sentence.count >= PLAIN_WORDS;
-    (!is_opening).then_some(Route::Judged { is_plain_demand })
+    (!is_opening).then_some(FindingRoute::Judged { is_plain_demand })
 }
 
 fn finding(
@@ -71,8 +71,8 @@ fn finding(
     let calibration = &heads.calibration;
     let route = route(corpus, context, at, sentence)?;
     let (kind, share) = match route {
-        Route::Story => (FindingKind::Requirement, calibration.stories),
-        Route::Judged { is_plain_demand } => {
+        FindingRoute::Story => (FindingKind::Requirement, calibration.stories),
+        FindingRoute::Judged { is_plain_demand } => {
             let judged = heads.kind(&features_of(corpus, context, at), sentence.context == BlockContext::Speech);
             match judged {
                 Some((kind, log_odds)) => (kind, calibration.share(kind, log_odds)),
@@ -81,7 +81,7 @@ fn finding(
             }
         }
     };
-    let may_complete = kind == FindingKind::Requirement && route != Route::Story;
+    let may_complete = kind == FindingKind::Requirement && route != FindingRoute::Story;
     let (also, statement) = match may_complete.then(|| completed(corpus, sentence, at)).flatten() {
         Some((lead, statement)) => (vec![lead], statement),
         None => (Vec::new(), sentence.words.clone()),
