@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
+use pipeline::engine::find::{self, FindingRoute};
 use pipeline::engine::heads::{
     self, CorpusContext, Features, LinearHead, OrderCues, RelationHead, Sight, TrainedHeads, features_alone,
-    features_of, of_order, of_pair, of_requirement,
+    features_of, likeliest_kind, of_order, of_pair, of_requirement, softmax,
 };
 use pipeline::engine::sameness::{fingerprints, pairs};
-use pipeline::engine::{Corpus, FindingKind, Indexer, PreparedSentence, Texts, find};
+use pipeline::engine::{Corpus, FindingKind, Indexer, PreparedSentence, Texts};
 use pipeline::glossary::ProjectTerms;
 use pipeline::loop_control::{Halted, LoopControl};
 use pipeline::request::{Bounds, CancelToken};
 
+use super::calibrating::{JudgedFinding, calibration};
 use super::corpus::MarkedProject;
 use super::marked::{MarkLabel, SourceMark};
 use super::relation_training::train_relations;
+use super::reliability::ConfidenceClaim;
 use super::training::{Lesson, train};
 
 /// Buckets of the head of kinds and of the head of types.
@@ -44,8 +47,22 @@ pub struct Lessons {
     relations: Vec<(Sight, usize)>,
     /// How many pairs of requirements are marked as alike and as opposed, whether they are among the lessons or not.
     related: [usize; 2],
-    /// Sentences in their context: what is seen of them, whether they were spoken, and their class.
-    sentences: Vec<(Features, bool, usize)>,
+    /// Sentences in their context.
+    sentences: Vec<SentenceLesson>,
+    /// Of the sentences in the form of a user story, whether they are marked as a requirement.
+    stories: Vec<bool>,
+}
+
+/// A sentence in its context, of which the heads judge.
+#[derive(Debug, Clone)]
+struct SentenceLesson {
+    features: Features,
+    is_speech: bool,
+    class: usize,
+    /// How it may become an item.
+    route: Option<FindingRoute>,
+    /// A decision that is taken back later. What is found of such is left out again, mostly.
+    is_taken_back: bool,
 }
 
 /// Returns the lessons of a project.
@@ -87,13 +104,22 @@ fn fill(project: &MarkedProject, lessons: &mut Lessons) -> Result<(), Halted> {
         let weight = if is_order { ORDER } else { 1.0 };
         let lesson = Lesson { features: of_order(sentence, &cues), class: usize::from(is_order), weight };
         lessons.orders.push((lesson, cues.is_likely()));
+        let route = find::route(&corpus, &context, at, sentence);
+        if route == Some(FindingRoute::Story) && !is_order {
+            lessons.stories.push(label.is_some_and(|label| label.requirement().is_some()));
+        }
         if !find::is_candidate(sentence) || matches!(label, Some(MarkLabel::Order | MarkLabel::Story)) {
             continue;
         }
         let class = class_of(label);
         let features = features_of(&corpus, &context, at);
-        let is_speech = sentence.is_spoken();
-        lessons.sentences.push((features.clone(), is_speech, class));
+        lessons.sentences.push(SentenceLesson {
+            features: features.clone(),
+            is_speech: sentence.is_spoken(),
+            class,
+            route,
+            is_taken_back: label == Some(MarkLabel::Reversed),
+        });
         lessons.kinds.push(Lesson { features, class, weight: 1.0 });
         lessons.kinds.push(Lesson { features: features_alone(sentence), class, weight: ALONE });
         if let Some(class) = mark.and_then(type_of) {
@@ -163,28 +189,53 @@ fn type_of(mark: &SourceMark) -> Option<usize> {
 /// Trains heads on lessons. The thresholds are chosen on projects that the judged sentence's project is not among.
 #[must_use]
 pub fn trained(lessons: &[Lessons]) -> TrainedHeads {
-    let mut judged: Vec<(Vec<f32>, bool, usize)> = Vec::new();
+    let mut judged: Vec<(&SentenceLesson, Vec<f32>)> = Vec::new();
     for part in 0..PARTS {
         let head = kinds_of(lessons.iter().enumerate().filter(|(at, _)| at % PARTS != part).map(|(_, lesson)| lesson));
-        for lesson in lessons.iter().skip(part).step_by(PARTS) {
-            let judge = |(features, is_speech, class): &(Features, bool, usize)| {
-                (head.probabilities(features), *is_speech, *class)
-            };
-            judged.extend(lesson.sentences.iter().map(judge));
-        }
+        let own = lessons.iter().skip(part).step_by(PARTS).flat_map(|lesson| &lesson.sentences);
+        judged.extend(own.map(|sentence| (sentence, head.scores(&sentence.features))));
     }
     let kinds = kinds_of(lessons.iter());
     let types: Vec<Lesson> = lessons.iter().flat_map(|lessons| lessons.types.iter().cloned()).collect();
     let types = train(&types, heads::TYPES.len(), BUCKETS.1);
+    let probabilities: Vec<(Vec<f32>, bool, usize)> =
+        judged.iter().map(|(sentence, scores)| (softmax(scores), sentence.is_speech, sentence.class)).collect();
     let mut thresholds = [[0.5; 5]; 2];
     for (is_speech, of_medium) in [false, true].into_iter().zip(&mut thresholds) {
         for (class, threshold) in (1..).zip(of_medium) {
-            *threshold = best_threshold(&judged, is_speech, class);
+            *threshold = best_threshold(&probabilities, is_speech, class);
         }
     }
     let (orders, order_thresholds) = orders_of(lessons);
     let relations = relations_of(lessons);
-    TrainedHeads { kinds, types, orders, order_thresholds, relations, thresholds }
+    let stories = lessons.iter().flat_map(|lesson| &lesson.stories).map(|is_right| JudgedFinding::story(*is_right));
+    let found = judged.iter().filter_map(|(sentence, scores)| sentence.judged(scores, &thresholds));
+    let calibration = calibration(&found.chain(stories).collect::<Vec<_>>());
+    TrainedHeads { kinds, types, orders, order_thresholds, relations, thresholds, calibration }
+}
+
+/// Returns what heads claim of the sentences of a project that they find something in, by kind, and whether it holds.
+#[must_use]
+pub fn claims(heads: &TrainedHeads, lessons: &Lessons) -> Vec<(FindingKind, ConfidenceClaim)> {
+    let judged = lessons
+        .sentences
+        .iter()
+        .filter_map(|sentence| sentence.judged(&heads.kinds.scores(&sentence.features), &heads.thresholds));
+    let stories = lessons.stories.iter().map(|is_right| JudgedFinding::story(*is_right));
+    judged.chain(stories).map(|judged| judged.claim(&heads.calibration)).collect()
+}
+
+impl SentenceLesson {
+    /// Returns what is found in the sentence by these scores, if it is anything that counts.
+    fn judged(&self, scores: &[f32], thresholds: &[[f32; 5]; 2]) -> Option<JudgedFinding> {
+        let Some(FindingRoute::Judged { is_plain_demand }) = self.route else { return None };
+        let is_of = |kind| heads::KINDS.get(self.class) == Some(&Some(kind));
+        match likeliest_kind(scores, thresholds.get(usize::from(self.is_speech))?) {
+            Some((FindingKind::Decision, _)) if self.is_taken_back => None,
+            Some((kind, log_odds)) => Some(JudgedFinding::by_heads(kind, log_odds, is_of(kind))),
+            None => is_plain_demand.then(|| JudgedFinding::demand(is_of(FindingKind::Requirement))),
+        }
+    }
 }
 
 /// Trains the head of orders. Its thresholds are the best ones on projects that it was not trained on, where an order that is

@@ -15,6 +15,7 @@ use pipeline::workers::Workers;
 
 use super::corpus::MarkedProject;
 use super::model_figures::ModelFigures;
+use super::reliability::Reliability;
 use super::scoring::{DocumentScore, KINDS, ProjectScore, score};
 use super::tally::{Figure, MatchTally, bootstrapped, total};
 
@@ -190,6 +191,8 @@ impl fmt::Display for Report {
         let of = |detail: fn(&DocumentScore) -> MatchTally| {
             documents.iter().map(|document| detail(document)).collect::<Vec<_>>()
         };
+        let claims = documents.iter().flat_map(|document| document.claims.iter().copied()).collect();
+        write!(f, "{}", Reliability { name: "Requirement".to_owned(), claims })?;
         line(f, "types", &of(|document| document.types))?;
         line(f, "quality categories", &of(|document| document.categories))?;
         line(f, "assignees", &of(|document| document.assignees))?;

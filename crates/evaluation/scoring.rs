@@ -10,6 +10,7 @@ use pipeline::result::{Citation, PipelineResult};
 
 use super::corpus::MarkedProject;
 use super::marked::{MarkLabel, SourceMark};
+use super::reliability::ConfidenceClaim;
 use super::tally::MatchTally;
 
 /// The kinds of items that are counted.
@@ -29,6 +30,8 @@ pub struct DocumentScore {
     pub language: Option<String>,
     pub is_transcript: bool,
     pub items: BTreeMap<FindingKind, MatchTally>,
+    /// What is claimed of the requirements that were found. Other items of a result claim nothing.
+    pub claims: Vec<ConfidenceClaim>,
     /// Of the requirements that were found: whether the type, and of quality requirements the category, is right.
     pub types: MatchTally,
     pub categories: MatchTally,
@@ -84,6 +87,7 @@ pub fn score(project: &MarkedProject, result: &PipelineResult) -> ProjectScore {
             requirements = found.into_iter().map(|item| item.met).collect();
         }
     }
+    note_claims(result, &requirements, &mut score.documents);
     count_types(project, result, &requirements, &mut score.documents);
     count_actions(project, result, &mut score.documents);
     count_stories(project, result, &mut score.documents);
@@ -184,6 +188,16 @@ fn count_items(project: &MarkedProject, kind: FindingKind, found: &[MetItem], do
             document.faults.push(format!("WRONG {kind:?}: {}", item.text));
         } else {
             tally.right += 1;
+        }
+    }
+}
+
+/// Notes what is claimed of each requirement in the document of its first quote, and whether it meets a mark.
+fn note_claims(result: &PipelineResult, requirements: &[Vec<MarkPlace>], documents: &mut [DocumentScore]) {
+    for (item, met) in result.requirements.iter().zip(requirements) {
+        let document = item.sources.first().and_then(|first| first.source_id.parse().ok());
+        if let Some(document) = document.and_then(|at: usize| documents.get_mut(at)) {
+            document.claims.push(ConfidenceClaim { confidence: item.confidence, is_right: !met.is_empty() });
         }
     }
 }

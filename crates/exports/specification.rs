@@ -92,7 +92,7 @@ pub struct RequirementEntry {
     pub title: String,
     pub statement: String,
     pub priority: String,
-    /// 0–1.
+    /// 0–1: the share of findings like this one that were right, as in the interface.
     pub confidence: f64,
     pub workflow_status: String,
     pub suspect: bool,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use evaluation::{MarkedProject, Report, evaluated, lessons, projects, trained};
+use evaluation::{KINDS, MarkedProject, Reliability, Report, claims, evaluated, lessons, projects, trained};
 use pipeline::Embedded;
 
 /// Parts that the corpus is divided into, by project, to be measured.
@@ -40,6 +40,7 @@ fn train(corpus: &Path, output: &Path) -> Result<(), String> {
     let all: Vec<_> = read(corpus)?.iter().map(lessons).collect();
     let heads = trained(&all);
     println!("thresholds: {:?}", heads.thresholds);
+    println!("calibration: {:?}", heads.calibration);
     std::fs::write(output, heads.to_bytes()).map_err(|fault| fault.to_string())
 }
 
@@ -53,16 +54,22 @@ fn cross(corpus: &Path, is_loud: bool) -> Result<(), String> {
     let taught: Vec<Vec<_>> = parts.iter().map(|part| part.iter().map(lessons).collect()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|fault| fault.to_string())?;
-    let mut report = Report::default();
+    let (mut report, mut claimed) = (Report::default(), Vec::new());
     for (at, part) in parts.iter().enumerate() {
         let others: Vec<_> =
             taught.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, part)| part).cloned().collect();
-        let heads = Box::leak(Box::new(trained(&others)));
+        let heads = &*Box::leak(Box::new(trained(&others)));
+        claimed.extend(taught.iter().skip(at).take(1).flatten().flat_map(|lessons| claims(heads, lessons)));
         report.add(runtime.block_on(evaluated(Arc::new(Embedded::with(heads)), part)));
     }
     if is_loud {
         report.faults().for_each(|fault| println!("{fault}"));
     }
     println!("{report}");
+    println!("By sentences, before findings become items:");
+    for kind in KINDS {
+        let claims = claimed.iter().filter(|(known, _)| *known == kind).map(|(_, claim)| *claim).collect();
+        print!("{}", Reliability { name: format!("{kind:?}"), claims });
+    }
     Ok(())
 }

@@ -36,6 +36,31 @@ pub fn findings(heads: &TrainedHeads, corpus: &Corpus, control: &LoopControl) ->
     Ok(found)
 }
 
+/// How a sentence may become an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FindingRoute {
+    /// It is written as a user story, and not taken back.
+    Story,
+    /// The heads judge it. A plain demand is a requirement even where they, who also look at what stands around it, find nothing.
+    Judged { is_plain_demand: bool },
+}
+
+/// Returns how a sentence may become an item; `None` if it never does.
+pub fn route(corpus: &Corpus, context: &CorpusContext, at: usize, sentence: &PreparedSentence) -> Option<FindingRoute> {
+    if !is_candidate(sentence) {
+        return None;
+    }
+    if written::is_written(sentence) {
+        let is_wanted = !sentence.above.excluded && !exclusions::is_retracted(corpus, at);
+        return is_wanted.then_some(FindingRoute::Story);
+    }
+    // An open lead-in ("The system should:") becomes a part of each item that completes it.
+    let is_opening = sentence.context == BlockContext::Heading
+        || (sentence.lower.ends_with(':') && OPEN_LEAD.is_match(sentence.lower.trim_end_matches([':', ' '])));
+    let is_plain_demand = context.need(at) >= PLAIN_DEMAND && sentence.count >= PLAIN_WORDS;
+    (!is_opening).then_some(FindingRoute::Judged { is_plain_demand })
+}
+
 fn finding(
     heads: &TrainedHeads,
     corpus: &Corpus,
@@ -43,45 +68,25 @@ fn finding(
     at: usize,
     sentence: &PreparedSentence,
 ) -> Option<Finding> {
-    if !is_candidate(sentence) {
-        return None;
-    }
-    let plain = |kind: FindingKind, confidence: f64| {
-        let statement = sentence.words.clone();
-        Some(Finding {
-            kind,
-            sentence: at,
-            also: Vec::new(),
-            statement,
-            confidence: two_decimals(confidence),
-            judged: None,
-        })
-    };
-    if written::is_written(sentence) {
-        let is_wanted = !sentence.above.excluded && !exclusions::is_retracted(corpus, at);
-        return if is_wanted { plain(FindingKind::Requirement, 0.95) } else { None };
-    }
-    // An open lead-in ("The system should:") becomes a part of each item that completes it.
-    if sentence.context == BlockContext::Heading
-        || (sentence.lower.ends_with(':') && OPEN_LEAD.is_match(sentence.lower.trim_end_matches([':', ' '])))
-    {
-        return None;
-    }
-    let judged = heads.kind(&features_of(corpus, context, at), sentence.context == BlockContext::Speech);
-    // A demand in the words of specifications is one even where the heads, which also look at what stands around it, doubt it.
-    let is_plain = || context.need(at) >= PLAIN_DEMAND && sentence.count >= PLAIN_WORDS;
-    let (kind, confidence) = match judged {
-        Some((kind, confidence)) => (kind, f64::from(confidence)),
-        None if is_plain() => (FindingKind::Requirement, 0.5),
-        None => return None,
-    };
-    match completed(corpus, sentence, at) {
-        Some((lead, statement)) if kind == FindingKind::Requirement => {
-            let confidence = two_decimals(confidence);
-            Some(Finding { kind, sentence: at, also: vec![lead], statement, confidence, judged: None })
+    let calibration = &heads.calibration;
+    let route = route(corpus, context, at, sentence)?;
+    let (kind, share) = match route {
+        FindingRoute::Story => (FindingKind::Requirement, calibration.stories),
+        FindingRoute::Judged { is_plain_demand } => {
+            let judged = heads.kind(&features_of(corpus, context, at), sentence.context == BlockContext::Speech);
+            match judged {
+                Some((kind, log_odds)) => (kind, calibration.share(kind, log_odds)),
+                None if is_plain_demand => (FindingKind::Requirement, calibration.demands),
+                None => return None,
+            }
         }
-        _ => plain(kind, confidence),
-    }
+    };
+    let may_complete = kind == FindingKind::Requirement && route != FindingRoute::Story;
+    let (also, statement) = match may_complete.then(|| completed(corpus, sentence, at)).flatten() {
+        Some((lead, statement)) => (vec![lead], statement),
+        None => (Vec::new(), sentence.words.clone()),
+    };
+    Some(Finding { kind, sentence: at, also, statement, confidence: two_decimals(f64::from(share)), judged: None })
 }
 
 /// Whether any item can come from the sentence.

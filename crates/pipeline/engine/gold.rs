@@ -14,6 +14,7 @@ use readers::{Format, SourceText, read};
 use super::super::loop_control::LoopControl;
 use super::super::request::ReadySource;
 use super::super::request::{Bounds, CancelToken, SourceKind};
+use super::super::result::ConfidenceLevel;
 use super::{Corpus, Embedded, Engine, FindingKind, Indexer, Items, Texts};
 
 const EXPECTED: &str = include_str!("../../../tests/samples/expected.tsv");
@@ -179,4 +180,27 @@ fn the_samples_are_read_at_least_as_well_as_promised() {
     for (label, floor) in [("REQUIREMENT", 0.80), ("ACTION_ITEM", 0.60), ("DECISION", 0.60)] {
         assert!(tallies[label].f1() >= floor, "{label} {:?}", tallies[label]);
     }
+}
+
+/// The confidences of the requirements of a sample, in reading order.
+fn confidences(format: Format, bytes: &[u8]) -> Vec<f64> {
+    analysed(read(format, bytes).unwrap()).requirements.iter().map(|item| item.confidence).collect()
+}
+
+#[test]
+fn confidences_of_the_samples_differ_and_none_is_certain() {
+    let mut levels: BTreeMap<ConfidenceLevel, usize> = BTreeMap::new();
+    for (name, format, bytes) in SAMPLES {
+        let all = confidences(format, bytes);
+        assert_eq!(all, confidences(format, bytes), "{name}: the same text has the same confidences");
+        assert!(all.iter().all(|confidence| (0.01..=0.99).contains(confidence)), "{name}: {all:?}");
+        for confidence in &all {
+            *levels.entry(ConfidenceLevel::of(*confidence)).or_default() += 1;
+        }
+        let sum: f64 = all.iter().sum();
+        println!("{name}: {sum:.1} of {} are claimed to hold", all.len());
+    }
+    // Most are high: three of the samples were taught, and nearly all that is found in them is right.
+    println!("all {levels:?}");
+    assert!(ConfidenceLevel::ALL.iter().all(|level| levels.contains_key(level)), "{levels:?}");
 }

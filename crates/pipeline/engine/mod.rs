@@ -158,7 +158,7 @@ pub struct Finding {
     pub also: Vec<usize>,
     /// The item in one sentence, white space collapsed.
     pub statement: String,
-    /// 0–1.
+    /// 0–1: the share of findings like this one that were right, see [`heads::Calibration`]; of a model's, how sure it says it is.
     pub confidence: f64,
     /// What a model says of it; `None` where the rules decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,7 +246,7 @@ pub struct Embedded {
 }
 
 /// Changes with the results, so that no older checkpoint is used.
-const VERSION: &str = "embedded-6";
+const VERSION: &str = "embedded-7";
 
 impl Default for Embedded {
     fn default() -> Self {

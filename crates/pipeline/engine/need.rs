@@ -1,4 +1,4 @@
-//! Detection of requirements: weighs cues for and against; the sum becomes the confidence.
+//! Detection of requirements: weighs cues for and against; the sum becomes the likelihood.
 //!
 //! The weights were set by hand and tried on public specifications; they are rules, not a trained model.
 

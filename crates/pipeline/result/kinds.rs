@@ -40,6 +40,28 @@ wire_enum! {
     }
 }
 
+/// A confidence in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ConfidenceLevel {
+    Low,
+    Medium,
+    High,
+}
+
+impl ConfidenceLevel {
+    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+
+    /// Returns the level of a confidence, 0–1: high if at least four in five such findings hold, low if most of them don't.
+    #[must_use]
+    pub fn of(confidence: f64) -> Self {
+        match confidence {
+            0.8.. => Self::High,
+            0.5..0.8 => Self::Medium,
+            _ => Self::Low,
+        }
+    }
+}
+
 wire_enum! {
     /// The severity or likelihood of a risk, and the severity of a quality issue.
     #[derive(Default)]
@@ -137,5 +159,18 @@ impl IssueCode {
             | Self::MissingBenefit
             | Self::Solution => Severity::Low,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_confidence_has_the_level_that_it_reaches() {
+        let levels = [0.0, 0.49, 0.5, 0.79, 0.8, 1.0].map(ConfidenceLevel::of);
+        let [low, medium, high] = ConfidenceLevel::ALL;
+        assert_eq!(levels, [low, low, medium, medium, high, high]);
+        assert_eq!(ConfidenceLevel::of(f64::NAN), low);
     }
 }

@@ -12,7 +12,9 @@ use utoipa::ToSchema;
 
 use super::request::SourceKind;
 
-pub use kinds::{EarsPattern, IssueCode, Priority, QualityCategory, QualityIssue, RequirementType, Severity};
+pub use kinds::{
+    ConfidenceLevel, EarsPattern, IssueCode, Priority, QualityCategory, QualityIssue, RequirementType, Severity,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -95,7 +97,8 @@ pub struct RequirementDraft {
     pub title: String,
     pub statement: String,
     pub priority: Priority,
-    /// 0–1, two decimals.
+    /// 0–1, two decimals: of requirements that the embedded engine was as sure of, the share that a person had marked as such, in
+    /// documents that it was not trained on. What a language model found has .9, .7 or .5, as the model says, or less.
     pub confidence: f64,
     pub quality_issues: Vec<QualityIssue>,
     pub sources: Vec<Citation>,

@@ -5,6 +5,7 @@
 //! learnt too. The weights are made by `cargo run --release -p evaluation --example train_heads`; `PROVENANCE.md` says from
 //! what. Everything is computed in one order in 32-bit floats: the same sentence has the same result everywhere.
 
+mod calibration;
 mod features;
 mod orders;
 mod relations;
@@ -17,6 +18,7 @@ use super::super::result::{QualityCategory, RequirementType};
 use super::corpus::Corpus;
 use super::{Certainty, FindingKind, PreparedSentence};
 
+pub use calibration::{Calibration, CalibrationCurve, log_odds};
 pub use features::{CorpusContext, Features, of_requirement};
 pub use orders::{OrderCues, of_order};
 pub use relations::{ALIKE, OPPOSED, RELATIONS, RelationHead, SIGHTS, Sight, of_pair};
@@ -58,6 +60,8 @@ pub struct TrainedHeads {
     pub relations: RelationHead,
     /// Least probability of each kind but none, for written text and for speech, in the order of [`KINDS`].
     pub thresholds: [[f32; 5]; 2],
+    /// How often what they find is right.
+    pub calibration: Calibration,
 }
 
 #[expect(
@@ -74,16 +78,9 @@ impl TrainedHeads {
         &TRAINED
     }
 
-    /// Returns the kind whose probability is furthest above its threshold, with the probability.
+    /// Returns the kind of a sentence, with the log-odds of that: see [`likeliest_kind`].
     pub fn kind(&self, features: &Features, is_speech: bool) -> Option<(FindingKind, f32)> {
-        let probabilities = self.kinds.probabilities(features);
-        let thresholds = self.thresholds.get(usize::from(is_speech))?;
-        let candidates = KINDS.iter().zip(&probabilities).skip(1).zip(thresholds);
-        let above = candidates.filter(|((_, probability), threshold)| probability >= threshold);
-        // A rare kind has a low threshold: what counts is how far the probability is above it.
-        let excess = |((_, probability), threshold): &((&Option<FindingKind>, &f32), &f32)| *probability / *threshold;
-        let best = above.max_by(|one, other| excess(one).total_cmp(&excess(other)));
-        best.and_then(|((kind, probability), _)| Some(((*kind)?, *probability)))
+        likeliest_kind(&self.kinds.scores(features), self.thresholds.get(usize::from(is_speech))?)
     }
 
     /// Whether a sentence is an order to a machine that reads the document.
@@ -119,6 +116,17 @@ impl TrainedHeads {
         let of_qualities = TYPES.iter().zip(&probabilities).filter(|((_, category), _)| category.is_some());
         of_qualities.max_by(|one, other| one.1.total_cmp(other.1)).and_then(|((_, category), _)| *category)
     }
+}
+
+/// Returns the kind whose probability is furthest above its threshold, with its log-odds.
+pub fn likeliest_kind(scores: &[f32], thresholds: &[f32; 5]) -> Option<(FindingKind, f32)> {
+    let probabilities = softmax(scores);
+    let candidates = KINDS.iter().zip(&probabilities).enumerate().skip(1).zip(thresholds);
+    let above = candidates.filter(|((_, (_, probability)), threshold)| probability >= threshold);
+    // A rare kind has a low threshold: what counts is how far the probability is above it.
+    let excess = above.map(|((class, (kind, probability)), threshold)| (class, kind, *probability / *threshold));
+    let best = excess.max_by(|one, other| one.2.total_cmp(&other.2));
+    best.and_then(|(class, kind, _)| Some(((*kind)?, log_odds(scores, class))))
 }
 
 /// Returns the features of a sentence in its corpus.

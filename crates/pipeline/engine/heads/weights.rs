@@ -1,11 +1,12 @@
 //! The weights of a head, one byte each, and their file.
 
+use super::calibration::{Calibration, CalibrationCurve};
 use super::features::Features;
 use super::relations::{RELATIONS, RelationHead, SIGHTS};
 use super::{KINDS, TYPES, TrainedHeads};
 
 /// The first bytes of a file of weights, with the version of the format.
-const MAGIC: [u8; 8] = *b"CQHEADS3";
+const MAGIC: [u8; 8] = *b"CQHEADS4";
 
 /// A multinomial logistic model over hashed features.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +47,11 @@ impl LinearHead {
 
     /// Returns the probability of each class.
     pub fn probabilities(&self, features: &Features) -> Vec<f32> {
+        softmax(&self.scores(features))
+    }
+
+    /// Returns the score of each class, of which [`softmax`] makes probabilities.
+    pub fn scores(&self, features: &Features) -> Vec<f32> {
         let mut sums = vec![0_i32; self.classes];
         for hash in features.hashes() {
             let bucket = bucket_of(hash, self.buckets);
@@ -56,8 +62,8 @@ impl LinearHead {
             }
         }
         #[expect(clippy::cast_precision_loss, reason = "a sum of some hundred bytes")]
-        let scores: Vec<f32> = sums.iter().zip(&self.steps).map(|(sum, step)| *sum as f32 * step).collect();
-        softmax(&scores)
+        let scores = sums.iter().zip(&self.steps).map(|(sum, step)| *sum as f32 * step).collect();
+        scores
     }
 
     fn write(&self, bytes: &mut Vec<u8>) {
@@ -94,6 +100,11 @@ impl TrainedHeads {
         for weight in self.relations.weights.iter().flatten().chain(&self.relations.thresholds) {
             bytes.extend(weight.to_le_bytes());
         }
+        let Calibration { curves, stories, demands } = &self.calibration;
+        let curves = curves.iter().flat_map(|curve| [curve.slope, curve.offset]);
+        for number in curves.chain([*stories, *demands]) {
+            bytes.extend(number.to_le_bytes());
+        }
         self.kinds.write(&mut bytes);
         self.types.write(&mut bytes);
         self.orders.write(&mut bytes);
@@ -119,10 +130,24 @@ impl TrainedHeads {
             for weight in relations.weights.iter_mut().flatten().chain(&mut relations.thresholds) {
                 *weight = f32::from_le_bytes(array(&mut bytes)?);
             }
+            let mut number = || Some(f32::from_le_bytes(array(&mut bytes)?));
+            let mut curves = [CalibrationCurve::default(); 5];
+            for curve in &mut curves {
+                *curve = CalibrationCurve { slope: number()?, offset: number()? };
+            }
+            let calibration = Calibration { curves, stories: number()?, demands: number()? };
             let kinds = LinearHead::read(KINDS.len(), &mut bytes)?;
             let types = LinearHead::read(TYPES.len(), &mut bytes)?;
             let orders = LinearHead::read(2, &mut bytes)?;
-            bytes.is_empty().then_some(Self { kinds, types, orders, order_thresholds, relations, thresholds })
+            bytes.is_empty().then_some(Self {
+                kinds,
+                types,
+                orders,
+                order_thresholds,
+                relations,
+                thresholds,
+                calibration,
+            })
         };
         parsed().ok_or(UnreadableWeights)
     }
@@ -170,6 +195,11 @@ mod tests {
             order_thresholds: [0.5, 0.25],
             relations,
             thresholds: [[0.25; 5], [0.5; 5]],
+            calibration: Calibration {
+                curves: [CalibrationCurve { slope: 0.5, offset: -0.25 }; 5],
+                stories: 0.75,
+                demands: 0.125,
+            },
         };
         let bytes = heads.to_bytes();
         assert_eq!(TrainedHeads::read(&bytes).as_ref(), Ok(&heads));
