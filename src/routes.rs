@@ -64,11 +64,11 @@ pub fn public() -> Vec<Operation> {
             POST "/api/auth/refresh-token" "refreshToken" sessions::routes::refresh_token => 200 [401]
                 "Refresh a session" message "Session refreshed.";
             POST "/api/auth/browser-session" "beginBrowserSession" browser_sessions::routes::begin => 200 [401]
-                "Make a session the browser's" message "The browser stays signed in.";
+                "Begin a browser session" message "The browser stays signed in.";
             POST "/api/auth/browser-session/refresh" "refreshBrowserSession" browser_sessions::routes::refresh => 200 [401]
-                "Refresh the session of the browser" message "Session refreshed.";
+                "Refresh a browser session" message "Session refreshed.";
             DELETE "/api/auth/browser-session" "endBrowserSession" browser_sessions::routes::end => 200 []
-                "Sign the browser out" message "Signed out.";
+                "End a browser session" message "Signed out.";
             POST "/api/auth/logout" "logOut" sessions::routes::log_out => 200 []
                 "Sign out of this session or of all sessions" message "Signed out.";
             GET "/api/auth/sessions" "listSessions" sessions::routes::list => 200 []

@@ -53,7 +53,7 @@ fn is_here(url: &str) -> bool {
 
 /// Whom the projects have invited. Accounts know nothing of projects.
 #[async_trait]
-pub trait InvitedPeople: Send + Sync + 'static {
+pub trait Invitees: Send + Sync + 'static {
     /// Whether the address has an invitation that can be accepted; with a token, by the link with this token.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ pub trait InvitedPeople: Send + Sync + 'static {
 #[derive(Clone)]
 pub struct Registrar {
     pub mode: RegistrationMode,
-    pub invited: Arc<dyn InvitedPeople>,
+    pub invited: Arc<dyn Invitees>,
 }
 
 impl Registrar {

@@ -104,7 +104,7 @@ pub async fn begin(
         }
         StoredClaim::Answered { status, etag, body } => {
             let status = StatusCode::from_u16(status).map_err(ApiError::internal)?;
-            let body = opened(core, &scope, body)?;
+            let body = open(core, &scope, body)?;
             let ready = PreparedAnswer::json(status, body);
             Ok(KeyClaim::Answered(match etag {
                 Some(etag) => ready.with(header::ETAG, etag),
@@ -117,12 +117,12 @@ pub async fn begin(
 /// Separates this use of the installation's key from others.
 const PURPOSE: &str = "stored response";
 
-fn sealed(core: &Core, scope: &str, body: &[u8]) -> std::io::Result<String> {
+fn seal(core: &Core, scope: &str, body: &[u8]) -> std::io::Result<String> {
     Ok(STANDARD.encode(core.secret.seal(PURPOSE, scope.as_bytes(), body)?))
 }
 
 /// Decrypts a stored response. One of a release that did not encrypt them is JSON.
-fn opened(core: &Core, scope: &str, stored: String) -> Result<Vec<u8>, ApiError> {
+fn open(core: &Core, scope: &str, stored: String) -> Result<Vec<u8>, ApiError> {
     if stored.starts_with('{') {
         return Ok(stored.into_bytes());
     }
@@ -139,7 +139,7 @@ pub async fn finish(core: &Core, fresh: Fresh, ready: PreparedAnswer) -> Prepare
     let status = ready.status;
     let etag = ready.etag().map(str::to_owned);
     let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-    let text = (!passing).then(|| sealed(core, &fresh.scope, &ready.body)).transpose().unwrap_or_else(|error| {
+    let text = (!passing).then(|| seal(core, &fresh.scope, &ready.body)).transpose().unwrap_or_else(|error| {
         tracing::warn!(%error, "a response could not be encrypted");
         None
     });

@@ -9,7 +9,12 @@ use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::header::{self, AcceptEncoding, ContentEncoding, Encoding, Header, HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
+/// What all compressors together may hold, in units of 512 KiB: more responses are sent as they are, so that clients that read
+/// slowly hold no more memory than that.
+const ROOM: u32 = 128;
+static COMPRESSORS: Semaphore = Semaphore::const_new(ROOM as usize);
 /// From this size on compression saves packets.
 const LEAST_BYTES: u64 = 1024;
 /// Media types of text. Files that are downloaded, and events, are sent as they are.
@@ -19,19 +24,36 @@ const TYPES: [&str; 6] =
 const EXEMPT: [header::HeaderName; 4] =
     [header::CONTENT_ENCODING, header::CONTENT_DISPOSITION, header::ACCEPT_RANGES, header::SET_COOKIE];
 
-/// Compresses a response if that is worth while and the client accepts it. The work is done as the response is sent.
-pub fn compressed(request: &HttpRequest, mut response: HttpResponse<BoxBody>) -> HttpResponse<BoxBody> {
+/// The room of one compressor, until its response has been sent.
+pub type CompressorRoom = SemaphorePermit<'static>;
+
+/// Compresses a response if that is worth while, the client accepts it, and there is room. The work is done as the response is sent;
+/// until then the room is to be held.
+pub fn compressed(
+    request: &HttpRequest,
+    mut response: HttpResponse<BoxBody>,
+) -> (HttpResponse<BoxBody>, Option<CompressorRoom>) {
     let is_read = request.method() == Method::GET && response.status() == StatusCode::OK;
     if !is_read || !is_large(response.body()) || !is_text(response.headers()) {
-        return response;
+        return (response, None);
     }
     let encoding = accepted(request);
-    if encoding == ContentEncoding::Identity {
+    let Some(room) = room_for(encoding) else {
         // Who keeps the response has to know that others may get it compressed.
         response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
-        return response;
-    }
-    response.map_body(|head, body| BoxBody::new(Encoder::response(encoding, head, body)))
+        return (response, None);
+    };
+    (response.map_body(|head, body| BoxBody::new(Encoder::response(encoding, head, body))), Some(room))
+}
+
+fn room_for(encoding: ContentEncoding) -> Option<CompressorRoom> {
+    // What their windows and tables take at most.
+    let units = match encoding {
+        ContentEncoding::Zstd => 8,
+        ContentEncoding::Gzip => 1,
+        _ => return None,
+    };
+    COMPRESSORS.try_acquire_many(units).ok()
 }
 
 fn is_large(body: &BoxBody) -> bool {
@@ -62,6 +84,10 @@ mod tests {
     use super::*;
     use actix_web::test::TestRequest;
 
+    fn get(accept: &str) -> HttpRequest {
+        TestRequest::get().insert_header((header::ACCEPT_ENCODING, accept)).to_http_request()
+    }
+
     fn encoding(method: Method, accept: &str, content_type: &str, exempt: Option<header::HeaderName>) -> String {
         let request = TestRequest::default().method(method).insert_header((header::ACCEPT_ENCODING, accept));
         let mut response = HttpResponse::Ok();
@@ -69,7 +95,7 @@ mod tests {
         if let Some(name) = exempt {
             response.insert_header((name, "x"));
         }
-        let response = compressed(&request.to_http_request(), response.body("a".repeat(2048)));
+        let (response, _) = compressed(&request.to_http_request(), response.body("a".repeat(2048)));
         let value = |name| response.headers().get(name).map_or("-", |value| value.to_str().unwrap());
         format!("{} {}", value(header::CONTENT_ENCODING), value(header::VARY))
     }
@@ -100,8 +126,7 @@ mod tests {
 
     #[test]
     fn little_text_is_sent_as_it_is() {
-        let request = TestRequest::get().insert_header((header::ACCEPT_ENCODING, "gzip")).to_http_request();
-        let response = compressed(&request, HttpResponse::Ok().content_type("application/json").body("{}"));
+        let (response, _) = compressed(&get("gzip"), HttpResponse::Ok().content_type("application/json").body("{}"));
         assert!(response.headers().get(header::CONTENT_ENCODING).is_none());
     }
 }

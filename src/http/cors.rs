@@ -1,5 +1,6 @@
 //! CORS: web pages of the origins listed in the settings may call the interface. Origins are compared byte by byte.
-//! Credentials are not allowed, since there are no cookies to send: a page sends its bearer token.
+//! Credentials are not allowed: a page of another origin sends its bearer token. The cookie of a browser's session is
+//! SameSite=Strict, for pages of the server's own origin.
 
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};

@@ -40,10 +40,10 @@ impl SignInCookie {
         self.set("", 0, app_url)
     }
 
-    /// Returns its value in a request.
+    /// Returns its value in a request. Of several the last one counts, as in a cookie jar.
     #[must_use]
     pub fn value(self, request: &HttpRequest) -> Option<String> {
-        cookies::value(request, self.name)
+        cookies::values(request, self.name).last()
     }
 }
 

@@ -11,7 +11,7 @@ use actix_web::http::{Method, StatusCode};
 use bytes::Bytes;
 
 use super::budget::{SMALL_BYTES, Share};
-use super::compression;
+use super::compression::{self, CompressorRoom};
 use super::connection_limit::ConnectionPermit;
 use super::error::ApiError;
 use super::mounted::Mounted;
@@ -68,7 +68,8 @@ impl Transit {
             Ok(bytes) => BoxBody::new(bytes),
             Err(body) => body,
         };
-        let (head, body) = compression::compressed(&request, head.set_body(body)).into_parts();
+        let (response, room) = compression::compressed(&request, head.set_body(body));
+        let (head, body) = response.into_parts();
         // WebSocket sessions time out their clients themselves.
         let is_paced = head.status() != StatusCode::SWITCHING_PROTOCOLS;
         if let Some(in_flight) = self.in_flight.as_ref().filter(|_| is_paced) {
@@ -81,7 +82,7 @@ impl Transit {
             last: 0,
             in_flight: self.in_flight,
             is_paced,
-            _held: (share, self.permit),
+            _held: (share, self.permit, room),
         };
         ServiceResponse::new(request, head.set_body(BoxBody::new(going)))
     }
@@ -96,7 +97,7 @@ struct OutgoingBody {
     last: usize,
     in_flight: Option<RequestInFlight>,
     is_paced: bool,
-    _held: (Option<Share>, Option<ConnectionPermit<String>>),
+    _held: (Option<Share>, Option<ConnectionPermit<String>>, Option<CompressorRoom>),
 }
 
 impl MessageBody for OutgoingBody {

@@ -59,7 +59,7 @@ use crate::operator::state::{FiguresCache, Operators, OperatorsParts};
 use crate::passwords::Passwords;
 use crate::projects::awake::{Awake, MeetingFiles};
 use crate::projects::membership_end::MembershipHooks;
-use crate::projects::people::invited::ProjectInvitees;
+use crate::projects::people::invitees::ProjectInvitees;
 use crate::projects::roles::Roles;
 use crate::projects::state::{Projects, ProjectsParts};
 use crate::quotas::Quotas;

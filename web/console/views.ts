@@ -17,7 +17,7 @@ export interface View {
   group?: Group;
   label: Key;
   icon: IconName;
-  /** How many of what it shows stand beside the name; of pairs, how many wait for the reader. */
+  /** How many of what it shows stand beside the name; of pairs, proposals and feedback, how many wait for the reader. */
   count?: (project: Project) => number;
   /** Who may see it; without it, every member. */
   isFor?: (project: Project) => boolean;
@@ -32,12 +32,12 @@ const VIEWS: readonly View[] = [
   { name: 'meetings', group: 'sources', label: 'meetings.heading', icon: 'calendar', count: counted('meetings'), load: () => import('./meetings/Meetings.svelte') },
   { name: 'runs', group: 'sources', label: 'run.heading', icon: 'spark', load: () => import('./runs/Runs.svelte') },
   { name: 'results', group: 'results', label: 'results.heading', icon: 'list', count: counted('requirements'), load: () => import('./results/Results.svelte') },
-  { name: 'proposals', group: 'results', label: 'proposals.heading', icon: 'columns', load: () => import('./proposals/Proposals.svelte') },
-  { name: 'conflicts', group: 'results', label: 'conflicts.heading', icon: 'warn', count: ({ waitingPairs }) => waitingPairs, load: () => import('./conflicts/Conflicts.svelte') },
+  { name: 'proposals', group: 'results', label: 'proposals.heading', icon: 'columns', count: ({ waiting }) => waiting.proposals, load: () => import('./proposals/Proposals.svelte') },
+  { name: 'conflicts', group: 'results', label: 'conflicts.heading', icon: 'warn', count: ({ waiting }) => waiting.pairs, load: () => import('./conflicts/Conflicts.svelte') },
   { name: 'trace', group: 'results', label: 'trace.heading', icon: 'link', load: () => import('./trace/Trace.svelte') },
   { name: 'baselines', group: 'results', label: 'baselines.heading', icon: 'flag', load: () => import('./baselines/Baselines.svelte') },
   { name: 'history', group: 'results', label: 'history.heading', icon: 'history', load: () => import('./history/History.svelte') },
-  { name: 'feedback', group: 'sharing', label: 'feedback.heading', icon: 'comment', isFor: (project) => project.isAnalyst, load: () => import('./feedback/FeedbackView.svelte') },
+  { name: 'feedback', group: 'sharing', label: 'feedback.heading', icon: 'comment', count: ({ waiting }) => waiting.feedback, isFor: (project) => project.isAnalyst, load: () => import('./feedback/FeedbackView.svelte') },
   { name: 'exports', group: 'sharing', label: 'exports.heading', icon: 'out', load: () => import('./exports/Exports.svelte') },
   { name: 'people', group: 'project', label: 'people.heading', icon: 'people', count: counted('members'), load: () => import('./people/People.svelte') },
   { name: 'settings', group: 'project', label: 'settings.heading', icon: 'gear', load: () => import('./settings/SettingsView.svelte') },

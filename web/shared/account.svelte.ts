@@ -11,10 +11,12 @@ export const currentUser = () => user;
 /** Whether the session ended by itself, and not by a log-out. */
 export const hasExpired = (): boolean => isExpired;
 
-export function signIn(answer: Schemas['AuthResponse']): void {
-  session.begin(answer);
+/** The promise is kept once the page may be left: see Session.begin. */
+export function signIn(answer: Schemas['AuthResponse']): Promise<void> {
+  const begun = session.begin(answer);
   user = session.person;
   isExpired = false;
+  return begun;
 }
 
 /** Signs in whoever the browser remembers. */
@@ -61,8 +63,9 @@ export async function attempt(call: () => Promise<void>): Promise<void> {
 }
 
 export function reportFailure(thrown: unknown): void {
-  if (!(thrown instanceof ApiError && thrown.status === 401)) return notify(explain(thrown), 'fault');
-  // Several calls may fail for the same reason.
+  if (!(thrown instanceof ApiError && thrown.code === 'Unauthorized')) return notify(explain(thrown), 'fault');
+  // Several calls may fail for the same reason. Other tabs find out by themselves.
   if (user) isExpired = true;
-  signOut();
+  session.leave();
+  leave();
 }

@@ -72,9 +72,11 @@ test('the pairs that wait are counted for who may settle them: once the project 
   let role = 'ANALYST';
   let count = 3;
   const asked: string[] = [];
+  const others: string[] = [];
   vi.stubGlobal('fetch', (request: Request) => {
     const { pathname, search } = new URL(request.url);
     if (pathname.endsWith('/item-pairs')) asked.push(search);
+    if (/\/(proposals|feedback)$/.test(pathname)) others.push(`${pathname.split('/').at(-1) ?? ''}${search}`);
     const data = { myRole: role, status: 'ACTIVE', ticket: 't', totalCount: count };
     return Promise.resolve(Response.json({ isSuccess: true, data, errors: [] }));
   });
@@ -87,14 +89,17 @@ test('the pairs that wait are counted for who may settle them: once the project 
   const project = new Project('p');
   const end = project.start();
   await vi.advanceTimersByTimeAsync(2_000);
-  expect([project.waitingPairs, asked]).toEqual([3, ['?status=OPEN&strength=HIGH&limit=1']]);
+  expect([project.waiting.pairs, asked]).toEqual([3, ['?status=OPEN&strength=HIGH&limit=1']]);
+  expect([project.waiting.proposals, project.waiting.feedback, others.sort()]).toEqual([3, 3, ['feedback?status=OPEN&limit=1', 'proposals?status=OPEN&limit=1']]);
   count = 2;
   for (const event of ['pairs.changed', 'item.changed', 'document.created']) sent[0]?.({ event, data: {} });
   await vi.advanceTimersByTimeAsync(2_000);
-  expect([project.waitingPairs, asked.length]).toEqual([2, 2]);
+  expect([project.waiting.pairs, asked.length]).toEqual([2, 2]);
+  // An item may have been decided by a proposal; feedback is as it was.
+  expect([project.waiting.proposals, project.waiting.feedback, others.length]).toEqual([2, 3, 3]);
   role = 'STAKEHOLDER';
   sent[0]?.({ event: 'pairs.changed', data: {} });
   await vi.advanceTimersByTimeAsync(2_000);
-  expect([project.waitingPairs, asked.length]).toEqual([0, 2]);
+  expect([project.waiting.pairs, asked.length]).toEqual([0, 2]);
   end();
 });

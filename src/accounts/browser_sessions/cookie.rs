@@ -32,9 +32,10 @@ impl SessionCookie {
         Self { session_id, stays, mac: mac(secret, session_id, salt) }
     }
 
-    /// Reads the cookie of a request. Returns `None` when it is absent or malformed.
+    /// Reads the cookie of a request. Returns `None` when it is absent or malformed. Of several the first one counts: the one with
+    /// the path of the operations, before one that a neighbouring domain has set for all paths.
     pub fn read(request: &HttpRequest, app_url: &str) -> Option<Self> {
-        Self::parse(&cookies::value(request, &name(app_url))?)
+        Self::parse(&cookies::values(request, &name(app_url)).next()?)
     }
 
     fn parse(value: &str) -> Option<Self> {

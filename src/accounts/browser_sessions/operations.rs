@@ -19,12 +19,19 @@ use crate::http::error::ApiError;
 /// After how long a use is recorded anew: pages that are opened one after another cost no write each.
 const RECORDED_EVERY: Duration = Duration::from_secs(60);
 
-/// Makes a session the browser's: uses its refresh token up. Returns the `Set-Cookie` header value too.
+/// Makes a session the browser's: uses its refresh token up, and ends the session that the browser had. Returns the `Set-Cookie`
+/// header value too.
 ///
 /// # Errors
 /// 401 for anything that is wrong with the token; a token that was copied ends the session.
-pub async fn begin(state: &Accounts, token: &str, stays: bool) -> Result<(BrowserSession, String), ApiError> {
+pub async fn begin(
+    state: &Accounts,
+    token: &str,
+    stays: bool,
+    former: Option<SessionCookie>,
+) -> Result<(BrowserSession, String), ApiError> {
     let (session, account) = sessions::refresh(state, token).await?;
+    end(state, former.filter(|former| former.session_id != session.id)).await?;
     let cookie = SessionCookie::issue(&state.secret, session.id, &session.salt, stays);
     answer(state, cookie, &account, session.now)
 }

@@ -1,6 +1,7 @@
 //! HTTP handlers of the session of a browser.
 
 use actix_web::HttpRequest;
+use bytes::Bytes;
 
 use super::bodies::BeginBrowserSession;
 use super::cookie::SessionCookie;
@@ -12,7 +13,7 @@ use crate::api::operation::Authorized;
 use crate::http::answer::WithCookie;
 use crate::http::envelope::{Nothing, Reply};
 use crate::http::error::ApiError;
-use crate::http::input::{Input, Raw, ValidJson};
+use crate::http::input::{Described, Input, Raw, ValidJson};
 use crate::http::mounted::{Mounted, Need};
 
 /// The cookie of the request. Without one, or with one that can't be read, the operation decides.
@@ -29,13 +30,35 @@ impl Input for PresentedCookie {
     }
 }
 
+/// The body of the request, and the cookie that the browser has already.
+pub struct BodyAndCookie {
+    body: BeginBrowserSession,
+    cookie: PresentedCookie,
+}
+
+impl Input for BodyAndCookie {
+    async fn take(request: &HttpRequest, body: Raw) -> Result<Self, ApiError> {
+        let cookie = PresentedCookie::take(request, Raw::Bytes(Bytes::new())).await?;
+        let ValidJson(body) = ValidJson::take(request, body).await?;
+        Ok(Self { body, cookie })
+    }
+
+    fn needs() -> Vec<Need> {
+        PresentedCookie::needs()
+    }
+
+    fn describe() -> Described {
+        ValidJson::<BeginBrowserSession>::describe()
+    }
+}
+
 pub async fn begin(
-    request: Authorized<Public, ValidJson<BeginBrowserSession>>,
+    request: Authorized<Public, BodyAndCookie>,
     state: Accounts,
 ) -> Result<WithCookie<BrowserSession>, ApiError> {
-    let ValidJson(body) = request.input;
+    let BodyAndCookie { body, cookie } = request.input;
     let stays = body.stay_signed_in.unwrap_or(false);
-    operations::begin(&state, &body.refresh_token.0, stays).await.map(with_cookie)
+    operations::begin(&state, &body.refresh_token.0, stays, cookie.0).await.map(with_cookie)
 }
 
 pub async fn refresh(

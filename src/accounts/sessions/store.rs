@@ -136,10 +136,15 @@ pub async fn rotate(
     Ok(if stolen.execute(conn).await? == 1 { Rotated::Reused } else { Rotated::Refused })
 }
 
-/// Records that a session was used, so that it lasts until `expires_at`. Returns whether it is still active.
+/// Records that a session was used, so that it lasts until `expires_at`. Returns whether it is still active. The time of the last
+/// use begins the grace of the former refresh token too, which is therefore marked as used.
 pub async fn extend(conn: &mut Conn, id: Id<Session>, now: Time, expires_at: Time) -> Result<bool, DbError> {
     let active = sessions::table.find(id).filter(sessions::revoked_at.is_null()).filter(sessions::expires_at.gt(now));
-    let extended = diesel::update(active).set((sessions::last_used_at.eq(now), sessions::expires_at.eq(expires_at)));
+    let extended = diesel::update(active).set((
+        sessions::last_used_at.eq(now),
+        sessions::expires_at.eq(expires_at),
+        sessions::graced_counter.eq(sessions::counter - 1),
+    ));
     Ok(extended.execute(conn).await? == 1)
 }
 

@@ -95,7 +95,12 @@ impl FoundItem {
             }
             Self::Decision(found) => (&found.key, hash(&(&found.text,)), &found.text),
         };
-        FoundText { text_key: key.clone(), content_key: content, likened: Likened::new(words, cited(self.sources())) }
+        FoundText {
+            text_key: key.clone(),
+            content_key: content,
+            is_all_words: matches!(self, Self::Requirement(_) | Self::Decision(_)),
+            likened: Likened::new(words, cited(self.sources())),
+        }
     }
 
     fn sources(&self) -> &[Citation] {

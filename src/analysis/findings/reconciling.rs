@@ -13,7 +13,16 @@ use crate::analysis::proposals::model::{FindingReason, ProposalKind};
 pub struct FoundText {
     pub text_key: String,
     pub content_key: String,
+    /// Whether its words are all that a source says of it; the rest of the content was derived from them.
+    pub is_all_words: bool,
     pub likened: Likened,
+}
+
+impl FoundText {
+    /// Whether it is said in a source that the item does not rest on.
+    fn is_said_elsewhere(&self, item: &KnownItem) -> bool {
+        !self.likened.sources().is_subset(&item.sources)
+    }
 }
 
 /// An item of the project.
@@ -310,6 +319,10 @@ impl PastProposals {
             KnownItem { content_key, .. } if *content_key == finding.content_key => {
                 Fate::Confirmed(item.id, FindingReason::SameWords)
             }
+            // Said once more, it is the same, whatever the analysis takes it for there.
+            _ if finding.is_all_words && finding.is_said_elsewhere(item) => {
+                Fate::Confirmed(item.id, FindingReason::SameWords)
+            }
             KnownItem { is_touched: false, .. } => Fate::Refreshed(item.id),
             KnownItem { .. } => self.fate_of_change(finding, item.id, FindingReason::OtherContent),
         }
@@ -339,7 +352,12 @@ mod tests {
     }
 
     fn finding(text: &str) -> FoundText {
-        FoundText { text_key: text.to_owned(), content_key: text.to_owned(), likened: likened(text, SOURCE) }
+        FoundText {
+            text_key: text.to_owned(),
+            content_key: text.to_owned(),
+            is_all_words: true,
+            likened: likened(text, SOURCE),
+        }
     }
 
     fn item(id: Uuid, text: &str, source: Uuid) -> KnownItem {
@@ -407,6 +425,24 @@ mod tests {
         };
         assert_eq!(of(false), [Fate::Refreshed(ITEM)]);
         assert_eq!(of(true), [Fate::Changed(ITEM, FindingReason::OtherContent)]);
+    }
+
+    #[test]
+    fn the_same_words_in_another_source_confirm_whatever_they_are_taken_for_there() {
+        for is_touched in [false, true] {
+            let other = KnownItem { is_touched, content_key: "older".to_owned(), ..item(ITEM, "a cat", ELSEWHERE) };
+            let fate = |is_all_words| {
+                let finding = FoundText { is_all_words, ..finding("a cat") };
+                let items = [other.clone()];
+                reconcile(&[finding], &items, &PastProposals::default(), &scope(), &mut Uuid::nil).fates
+            };
+            assert_eq!(fate(true), [Fate::Confirmed(ITEM, FindingReason::SameWords)]);
+            // A story has more than its words: other criteria are something else.
+            assert!(matches!(
+                fate(false)[..],
+                [Fate::Refreshed(ITEM) | Fate::Changed(ITEM, FindingReason::OtherContent)]
+            ));
+        }
     }
 
     #[test]

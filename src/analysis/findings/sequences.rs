@@ -111,6 +111,7 @@ impl Project {
         let finding = |(topic, text, documents): &(usize, String, Vec<usize>)| FoundText {
             text_key: text.clone(),
             content_key: text.clone(),
+            is_all_words: true,
             likened: likened(*topic, text, documents),
         };
         let findings: Vec<FoundText> = found.iter().map(finding).collect();

@@ -11,7 +11,7 @@
 
 pub mod bodies;
 pub mod emails;
-pub mod invited;
+pub mod invitees;
 pub mod model;
 pub mod operations;
 pub mod routes;

@@ -6,7 +6,7 @@ use super::model::{
     InvitationToProject, JoinedProject, MemberViewer, ProjectInvitation, ProjectInvitationPreview, ProjectMember,
     Stakeholder,
 };
-use super::operations::{self, invitations};
+use super::operations::{self, invitations, open_invitations};
 use crate::access::one_time::OneTimeToken;
 use crate::access::policy::{Analyst, Manager, ManagerOrSelf, Member, Public, SignedIn};
 use crate::access::role::ProjectRole;
@@ -46,15 +46,16 @@ pub async fn list_invitations(
     state: Projects,
 ) -> Result<Reply<List<ProjectInvitation>>, ApiError> {
     let ValidQuery(page) = request.input;
-    invitations::list(&state, request.access.resource.id, page).await.map(Reply::ok)
+    open_invitations::list(&state, request.access.resource.id, page).await.map(Reply::ok)
 }
 
 pub async fn resend_invitation(
     request: Authorized<Manager<InvitationToProject>, Empty>,
     state: Projects,
 ) -> Result<Reply<ProjectInvitation>, ApiError> {
+    let id = request.new_id();
     let Manager { caller, resource: former, .. } = request.access;
-    invitations::resend(&state, caller, former, request.request_id).await.map(Reply::ok)
+    invitations::resend(&state, caller, id, former, request.request_id).await.map(Reply::ok)
 }
 
 pub async fn revoke_invitation(
@@ -62,7 +63,7 @@ pub async fn revoke_invitation(
     state: Projects,
 ) -> Result<Reply<Nothing>, ApiError> {
     let Manager { caller, resource: invitation, .. } = request.access;
-    invitations::revoke(&state, caller, invitation).await?;
+    open_invitations::revoke(&state, caller, invitation).await?;
     Ok(Reply::ok(Nothing {}))
 }
 

@@ -10,3 +10,4 @@ pub mod context;
 pub mod model;
 pub mod operations;
 pub mod routes;
+mod scope;

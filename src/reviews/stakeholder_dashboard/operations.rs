@@ -4,11 +4,10 @@
 //! of sources: both are in its ETag, and texts never change. What was built is kept while there is room for it, so that
 //! polls and feedback cost a look at the database and no more.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use actors::ids::{self, Id};
-use pipeline::result::{IssueCode, Quality};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -17,24 +16,17 @@ use uuid::Uuid;
 use super::cache::BuiltReview;
 use super::context::{self, QuoteSpan};
 use super::model::{ReviewContent, ReviewDashboard, ReviewQuote, SharedContent};
-use crate::analysis::dashboard::filter::DashboardFilter;
+use super::scope::{self, StoredReview};
 use crate::analysis::dashboard::model::ResultsDashboard;
-use crate::analysis::dashboard::operations::{self as dashboards, StoredDashboard};
-use crate::analysis::dashboard::summary;
 use crate::analysis::exports::store::source_names;
-use crate::analysis::items::model::{SourceReference, WorkflowStatus};
-use crate::analysis::items::store::item_of;
-use crate::analysis::large_reads::memory::{PATIENCE, ReservedMemory, WorkMemory};
+use crate::analysis::items::model::SourceReference;
+use crate::analysis::large_reads::memory::{PATIENCE, WorkMemory};
 use crate::db::DbError;
-use crate::http::code::Code;
 use crate::http::error::ApiError;
 use crate::projects::documents::operations as documents;
 use crate::reviews::access::Reviewer;
-use crate::reviews::baselines::comparison::ComparedRow;
-use crate::reviews::baselines::store::{self as baselines, StoredBaseline};
-use crate::reviews::invitations::model::{ReviewInvitation, ReviewScope};
+use crate::reviews::invitations::model::ReviewInvitation;
 use crate::reviews::invitations::shown::ReviewShown;
-use crate::reviews::invitations::store as invitations;
 use crate::reviews::state::Reviews;
 
 /// For so many quotes of one dashboard the text around them is looked up; the ones after them stand alone.
@@ -52,7 +44,7 @@ pub struct Review {
 /// Only database errors, or 500 for a stored result that can't be parsed.
 pub async fn dashboard(state: &Reviews, reviewer: Reviewer) -> Result<(ReviewDashboard, String), ApiError> {
     let Reviewer { invitation, project } = reviewer;
-    let (shown, baseline_name) = shown(state, &invitation).await?;
+    let (shown, baseline_name) = scope::shown(state, &invitation).await?;
     let review = review(state, project.id, shown).await?;
     let frame = (project.name.as_str(), invitation.permission.into_str(), invitation.expires_at.millis());
     let etag = format!("{}-{}", review.etag, short_hash([format!("{frame:?}")]));
@@ -67,32 +59,12 @@ pub async fn dashboard(state: &Reviews, reviewer: Reviewer) -> Result<(ReviewDas
     Ok((dashboard, etag))
 }
 
-/// Returns what an invitation shows, and the name of its baseline.
-async fn shown(state: &Reviews, invitation: &ReviewInvitation) -> Result<(ReviewShown, Option<String>), ApiError> {
-    let (id, project_id, run_id) = (invitation.id, invitation.project_id, invitation.run_id);
-    let baseline = || invitation.baseline_id.ok_or_else(|| ApiError::internal("a review of no baseline"));
-    Ok(match invitation.scope {
-        ReviewScope::All => (run_id.map_or(ReviewShown::All, ReviewShown::Run), None),
-        ReviewScope::Approved => (ReviewShown::Approved, None),
-        ReviewScope::Baseline => {
-            let baseline_id = baseline()?;
-            let found = state.db.read(move |conn| Box::pin(baselines::find(conn, project_id, baseline_id))).await;
-            let name = found.map_err(ApiError::from)?.map(|found| found.name);
-            (ReviewShown::Baseline(baseline_id), name)
-        }
-        ReviewScope::Selected => {
-            let ids = state.db.read(move |conn| Box::pin(invitations::selected_items(conn, id))).await;
-            (ReviewShown::Selected(ids.map_err(ApiError::from)?), None)
-        }
-    })
-}
-
 /// Returns what a reviewer with this invitation sees.
 ///
 /// # Errors
 /// Only database errors, or 500 for a stored result that can't be parsed.
 pub async fn review_of(state: &Reviews, invitation: &ReviewInvitation) -> Result<Review, ApiError> {
-    let (shown, _) = shown(state, invitation).await?;
+    let (shown, _) = scope::shown(state, invitation).await?;
     review(state, invitation.project_id, shown).await
 }
 
@@ -101,7 +73,7 @@ pub async fn review_of(state: &Reviews, invitation: &ReviewInvitation) -> Result
 /// # Errors
 /// Only database errors, or 500 for a stored result that can't be parsed.
 pub async fn review(state: &Reviews, project_id: Id<ids::Project>, shown: ReviewShown) -> Result<Review, ApiError> {
-    let stored = stored(state, project_id, &shown).await?;
+    let stored = StoredReview::find(state, project_id, &shown).await?;
     let names = state.db.read(move |conn| Box::pin(source_names(conn, project_id))).await;
     let names = names.map_err(|failed: DbError| ApiError::from(failed))?;
     let mut named: Vec<String> = names.iter().map(|(id, name)| format!("{id} {name}")).collect();
@@ -122,101 +94,6 @@ pub async fn review(state: &Reviews, project_id: Id<ids::Project>, shown: Review
     });
     let built = shared.await?;
     Ok(Review { built, etag })
-}
-
-/// What is shown, of which no item has been parsed.
-enum StoredReview {
-    Present(StoredDashboard),
-    Baseline { baseline: StoredBaseline, bytes: usize },
-}
-
-impl StoredReview {
-    /// Changes with the content.
-    fn etag(&self) -> String {
-        match self {
-            Self::Present(stored) => stored.etag.clone(),
-            Self::Baseline { baseline, .. } => baseline.id.to_string(),
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Present(stored) => stored.bytes(),
-            Self::Baseline { bytes, .. } => *bytes,
-        }
-    }
-}
-
-async fn stored(state: &Reviews, project_id: Id<ids::Project>, shown: &ReviewShown) -> Result<StoredReview, ApiError> {
-    // Runs and baselines go with their project alone.
-    let gone = || ApiError::of(Code::NOT_FOUND);
-    let Some(id) = shown.baseline_id() else {
-        let stored = dashboards::stored(&state.analysis, project_id, shown.run_id()).await.map_err(ApiError::from)?;
-        return stored.map(StoredReview::Present).ok_or_else(gone);
-    };
-    let found = state.db.read(move |conn| {
-        Box::pin(async move {
-            let Some(baseline) = baselines::find(conn, project_id, id).await? else { return Ok::<_, DbError>(None) };
-            let bytes = baselines::copied_bytes(conn, project_id, id).await?;
-            Ok(Some(StoredReview::Baseline { baseline, bytes }))
-        })
-    });
-    found.await.map_err(ApiError::from)?.ok_or_else(gone)
-}
-
-/// Parses what is shown, with the memory that is reserved for it.
-async fn parsed(
-    state: &Reviews,
-    project_id: Id<ids::Project>,
-    stored: StoredReview,
-    memory: &ReservedMemory,
-) -> Result<ResultsDashboard, ApiError> {
-    let (id, created_at) = match stored {
-        StoredReview::Present(stored) => {
-            return stored.parse(&state.analysis, DashboardFilter::default(), memory).await.map_err(ApiError::from);
-        }
-        StoredReview::Baseline { baseline, .. } => (baseline.id, baseline.created_at),
-    };
-    let copied = state.db.read(move |conn| Box::pin(baselines::copied_items(conn, project_id, id))).await;
-    let copied = copied.map_err(ApiError::from)?;
-    let held = memory.clone();
-    let parsed = spawn_blocking(move || {
-        let _memory = held;
-        let mut dashboard = ResultsDashboard::empty(project_id, created_at);
-        for ComparedRow { target_type, body, .. } in copied {
-            dashboard.push(item_of(target_type.item_kind(), &body)?);
-        }
-        Ok::<_, DbError>(dashboard)
-    });
-    parsed.await.map_err(ApiError::internal)?.map_err(ApiError::from)
-}
-
-/// Leaves of a dashboard what is shown. What the others would be told by is left out too: the summary is of what is shown, and
-/// nothing refers to an item that is not.
-fn cut(dashboard: ResultsDashboard, shown: &ReviewShown) -> ResultsDashboard {
-    let is_rejected = |status| status == WorkflowStatus::Rejected;
-    let mut cut = match shown {
-        ReviewShown::All | ReviewShown::Run(_) => return dashboard.keep(|_, status| !is_rejected(status)),
-        ReviewShown::Approved => dashboard.keep(|_, status| status == WorkflowStatus::Approved),
-        ReviewShown::Baseline(_) => dashboard.keep(|_, status| !is_rejected(status)),
-        ReviewShown::Selected(ids) => {
-            dashboard.keep(|id, status| !is_rejected(status) && ids.binary_search(&id).is_ok())
-        }
-    };
-    let kept: HashSet<Uuid> = cut.requirements.iter().map(|one| one.id).collect();
-    for requirement in &mut cut.requirements {
-        requirement.conflicts_with.retain(|id| kept.contains(id));
-        requirement.duplicate_of = requirement.duplicate_of.filter(|id| kept.contains(id));
-        if requirement.conflicts_with.is_empty() {
-            requirement.quality_issues.retain(|issue| issue.code != IssueCode::Conflict);
-        }
-    }
-    for story in &mut cut.user_stories {
-        story.requirement_ids.retain(|id| kept.contains(id));
-    }
-    cut.summary = summary::of_items(&cut);
-    cut.quality = Quality::default();
-    cut
 }
 
 fn short_hash(texts: impl IntoIterator<Item = String>) -> String {
@@ -241,10 +118,10 @@ async fn build(
     let permit = permit.map_err(|_late| ApiError::unavailable("too many dashboards of reviewers are being built"))?;
     let permit = Arc::new(permit.map_err(ApiError::internal)?);
     let held = (memory.clone(), Arc::clone(&permit));
-    let dashboard = parsed(state, project_id, stored, &memory).await?;
+    let dashboard = stored.parse(state, project_id, &memory).await?;
     let described = spawn_blocking(move || {
         let _held = held;
-        let dashboard = cut(dashboard, &shown);
+        let dashboard = scope::restricted(dashboard, &shown);
         let places = places(&dashboard);
         (ReviewContent::of(dashboard, &names), places)
     });

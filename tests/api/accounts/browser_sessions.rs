@@ -129,6 +129,31 @@ on_both! {
         assert!(last_used(&ada).await > before);
     }
 
+    async fn a_use_of_the_cookie_makes_the_former_refresh_token_no_good_again(world: World) {
+        let ada = world.user().await;
+        let cookie = cookie_of(world.server, &ada).await;
+        rotated_ago(world.server, &ada, 61).await;
+        refresh(world.server, &cookie).await.is(200);
+        let body = json!({"refreshToken": ada.refresh_token});
+        world.server.client().post("/api/auth/refresh-token").json(body).await.refused(401, "InvalidRefreshToken");
+        begin(world.server, &ada, true).await.refused(401, "InvalidRefreshToken");
+        refresh(world.server, &cookie).await.is(200);
+    }
+
+    async fn another_session_takes_the_place_of_the_browsers_own(world: World) {
+        let (ada, bo) = (world.user().await, world.user().await);
+        let former = cookie_of(world.server, &ada).await;
+        let begun = begin(world.server, &bo, true).header("cookie", &former).await.is(200);
+        refresh(world.server, &former).await.refused(401, "InvalidRefreshToken");
+        // With its own cookie, such as after a lost answer, it stays.
+        let own = set_cookie(&begun).0;
+        begin(world.server, &bo, true).header("cookie", &own).await.is(200);
+        refresh(world.server, &own).await.is(200);
+        // A cookie of a neighbouring domain, for all paths, comes after the one of this path.
+        let both = format!("{own}; {former}");
+        refresh(world.server, &both).await.is(200);
+    }
+
     async fn what_is_missing_or_wrong_in_the_request_is_named(world: World) {
         let client = world.server.client();
         let faults = client.post(PATH).json(json!({"staySignedIn": "yes"})).await.is(422).faults();

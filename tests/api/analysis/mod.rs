@@ -19,6 +19,7 @@ mod proposals;
 mod restart;
 mod start;
 mod status;
+mod twelve_weeks;
 mod versions;
 
 use std::fmt::Write;

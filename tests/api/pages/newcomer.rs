@@ -10,6 +10,11 @@ use crate::support::builders::{PASSWORD, fresh_email};
 /// What stands in docs/pictures/console.png, line by line.
 const WORDS: &str = include_str!("../../../docs/pictures/console.txt");
 
+/// What is said a week later.
+const NEXT_MEETING: &str = "WEBVTT\n\n\
+    00:00:01.000 --> 00:00:06.000\n<v Priya>The kiosk must print a queue number for each visitor.</v>\n\n\
+    00:00:07.000 --> 00:00:12.000\n<v Marcus>The car park barrier must open for ambulances without a ticket.</v>\n";
+
 fn sample(name: &str) -> String {
     format!("{}/tests/samples/{name}", env!("CARGO_MANIFEST_DIR"))
 }
@@ -18,9 +23,11 @@ on_sqlite! {
     async fn a_newcomer_comes_to_an_approved_exported_requirement_by_what_the_screen_offers(world: World) {
         let Some(browser) = Browser::start() else { return };
         let newcomer = json!({"email": fresh_email(), "password": PASSWORD, "fullName": "Grace Hopper"});
+        let next = tempfile::Builder::new().suffix(".vtt").tempfile().unwrap();
+        std::fs::write(next.path(), NEXT_MEETING).unwrap();
         let scene = json!({
             "scene": "newcomer", "page": world.nobody.base(), "outbox": world.server.data.join("outbox"),
-            "newcomer": newcomer, "file": sample("call-for-tenders.pdf"),
+            "newcomer": newcomer, "file": sample("call-for-tenders.pdf"), "next": next.path(),
         });
         let found = browser.plays(scene).await;
         println!("from nothing to an approved, exported requirement in {} s", found["seconds"]);

@@ -29,7 +29,7 @@ on_both! {
         let one = &items[0];
         assert_eq!(one, &json!({
             "id": one["id"], "projectId": project, "email": grace, "fullName": "Grace", "organisation": "Navy",
-            "permission": "COMMENTER", "status": "PENDING", "runId": null,
+            "permission": "COMMENTER", "status": "PENDING", "runId": null, "scope": "ALL", "baselineId": null, "selectedCount": null,
             "message": "Please look at https://evil.example by Friday.", "expiresAt": one["expiresAt"],
             "acceptedAt": null, "revokedAt": null, "sendCount": 1, "createdAt": one["createdAt"], "link": one["link"],
         }));

@@ -1,11 +1,14 @@
 //! An HTTP client of the API. It checks of every response what must hold for all of them: the envelope, the echoed
 //! request id, the headers.
 
+use std::borrow::Cow;
 use std::future::{Future, IntoFuture};
+use std::io::Read;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use flate2::read::GzDecoder;
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
@@ -189,8 +192,8 @@ impl Request {
         let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let bytes = response.bytes().await?;
-        let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-        let answer = Answer { call, status, headers, bytes: bytes.to_vec(), body };
+        let mut answer = Answer { call, status, headers, bytes: bytes.to_vec(), body: Value::Null };
+        answer.body = serde_json::from_slice(&answer.unpacked()).unwrap_or(Value::Null);
         answer.check(&self.path, sent_id.as_ref());
         Ok(answer)
     }
@@ -277,6 +280,19 @@ impl Answer {
 
     pub fn etag(&self) -> String {
         self.header("etag").unwrap_or_else(|| panic!("{}: no ETag", self.call)).to_owned()
+    }
+
+    /// Returns the body as it was before it was compressed.
+    pub fn unpacked(&self) -> Cow<'_, [u8]> {
+        match self.header("content-encoding") {
+            Some("gzip") => {
+                let mut bytes = Vec::new();
+                GzDecoder::new(self.bytes.as_slice()).read_to_end(&mut bytes).unwrap();
+                bytes.into()
+            }
+            Some("zstd") => zstd::decode_all(self.bytes.as_slice()).unwrap().into(),
+            _ => self.bytes.as_slice().into(),
+        }
     }
 
     pub fn text(&self) -> String {

@@ -6,9 +6,10 @@ import { arrives, follow, mailedCode, reader } from './reader.mjs';
 export const newcomerScenes = {
   /**
    * `newcomer` {email, password, fullName} makes an account, whose code is in the folder `outbox`, and goes from a document to an
-   * approved requirement in a file. Only what the screen offers is followed. Returns the seconds that it took.
+   * approved requirement in a file; then the `next` meeting adds to it. Only what the screen offers is followed. Returns the seconds
+   * that it took.
    */
-  async newcomer(browser, { page, outbox, newcomer, file }) {
+  async newcomer(browser, { page, outbox, newcomer, file, next }) {
     const grace = await reader(browser, page);
     const began = Date.now();
     await grace.press('Create account');
@@ -46,17 +47,29 @@ export const newcomerScenes = {
     await grace.look('overview after the first approval');
     await follow(grace, 'Export the result');
     await arrives(grace, 'Exports');
-    await grace.picks('Format', 'JSON');
-    await grace.press('Export');
-    const download = grace.page.getByRole('button', { name: /^Download/ });
-    await download.waitFor();
-    const saved = grace.page.waitForEvent('download');
-    await download.press('Enter');
-    const content = JSON.parse(await readFile(await (await saved).path(), 'utf8'));
-    const approved = content.requirements.filter(({ workflowStatus }) => workflowStatus === 'APPROVED');
-    if (approved.length !== 1 || approved[0].statement !== statement) {
-      grace.faults.push(`the file says of “${statement}”: ${JSON.stringify(approved)}`);
-    }
+    const first = await exported(grace, 1);
+    isApproved(grace, first, statement);
+
+    await follow(grace, 'Documents');
+    await arrives(grace, 'Documents');
+    await grace.uploads('Choose files', [next]);
+    const ready = grace.page.getByRole('listitem').getByText('Ready', { exact: true });
+    await grace.eventually(async () => (await ready.count()) === 2, 'two documents that were read');
+    await follow(grace, 'Analysis');
+    await arrives(grace, 'Analysis');
+    await grace.press('New analysis');
+    await grace.press('Start analysis');
+    await arrives(grace, /^Analysis of /);
+    await grace.page.getByRole('status').getByText('Completed', { exact: true }).waitFor();
+    await grace.look('the run of the second meeting');
+    await follow(grace, 'Exports');
+    await arrives(grace, 'Exports');
+    const second = await exported(grace, 2);
+    isApproved(grace, second, statement);
+    const said = ({ requirements }) => new Set(requirements.map((one) => one.statement));
+    const added = [...said(second)].filter((one) => !said(first).has(one));
+    const lost = [...said(first)].filter((one) => !said(second).has(one));
+    if (added.length !== 2 || lost.length > 0) grace.faults.push(`the second meeting added ${JSON.stringify(added)} and lost ${JSON.stringify(lost)}`);
     return { faults: await grace.isGone(), found: { seconds: (Date.now() - began) / 1000 } };
   },
 
@@ -76,6 +89,25 @@ export const newcomerScenes = {
     return { found: { words: await wordsOf(ada.page) }, faults: await ada.isGone() };
   },
 };
+
+/** What is in a file that is made now, when there are `count` of them. */
+async function exported(person, count) {
+  await person.picks('Format', 'JSON');
+  await person.press('Export');
+  const downloads = person.page.getByRole('button', { name: /^Download/ });
+  await person.eventually(async () => (await downloads.count()) === count, `${count} files to download`);
+  const saved = person.page.waitForEvent('download');
+  await downloads.first().press('Enter');
+  return JSON.parse(await readFile(await (await saved).path(), 'utf8'));
+}
+
+/** Notes a fault unless the file has this one as approved, and no other. */
+function isApproved(person, { requirements }, statement) {
+  const approved = requirements.filter(({ workflowStatus }) => workflowStatus === 'APPROVED');
+  if (approved.length !== 1 || approved[0].statement !== statement) {
+    person.faults.push(`the file says of “${statement}”: ${JSON.stringify(approved)}`);
+  }
+}
 
 /** The navigation, the first items of the list, what can be done to the open one, and the lit quote. */
 async function wordsOf(page) {

@@ -5,11 +5,10 @@ import { api, ApiError, unwrap, type Schemas } from '$shared/api/client';
 import { readAgain } from '$shared/api/retries.svelte';
 import { TopicSocket, type Listener, type TopicEvent } from '$shared/topics/socket';
 import { coalesce } from './coalesce';
+import { Waiting } from './waiting.svelte';
 
 /** How often views look again by themselves while no events arrive. */
 const POLL_MS = 5_000;
-/** The pairs that wait are counted at most so often: somebody may be approving one item a second. */
-const COUNT_MS = 1_500;
 /** So long the views wait for the project to be followed. */
 const PATIENCE_MS = 1_000;
 
@@ -30,14 +29,12 @@ export class Project {
   readonly isReady: boolean = $derived.by(() => this.details !== null && this.#hasBegun);
   /** Whether events arrive. */
   isConnected = $state(true);
-  /** How many pairs of requirements that may repeat or contradict each other wait for the reader; the weaker ones do not. */
-  waitingPairs = $state(0);
+  readonly waiting = new Waiting(this);
 
   /** Whether the project is followed, or that has taken too long. */
   #hasBegun = $state(false);
   readonly #subscriptions = new Set<Subscription>();
   readonly #reload = coalesce(() => this.reload());
-  readonly #count = coalesce(() => this.#countPairs(), COUNT_MS);
   readonly #socket = new TopicSocket({
     ticket: async () => (await unwrap(api.POST('/api/ws/tickets'))).ticket,
     connection: (isUp) => {
@@ -74,7 +71,7 @@ export class Project {
       clearTimeout(patience);
       clearInterval(this.#polling);
       this.#reload.cancel();
-      this.#count.cancel();
+      this.waiting.cancel();
       this.#socket.close();
     };
   }
@@ -93,20 +90,6 @@ export class Project {
       reportFailure(thrown);
     }
   };
-
-  async #countPairs(): Promise<void> {
-    if (!this.canWork) {
-      this.waitingPairs = 0;
-      return;
-    }
-    try {
-      const params = { path: this.path, query: { status: 'OPEN', strength: 'HIGH', limit: 1 } as const };
-      this.waitingPairs = (await unwrap(api.GET('/api/projects/{projectId}/item-pairs', { params }))).totalCount;
-    } catch (thrown) {
-      // The next event has them counted again.
-      if (!(thrown instanceof ApiError && thrown.passes)) reportFailure(thrown);
-    }
-  }
 
   /**
    * Calls `wanted` for the project's events whose names begin with one of `prefixes`, such as `document.`; with null where
@@ -138,7 +121,7 @@ export class Project {
   #tell(event: TopicEvent | null): void {
     // The counts of the project come by GET alone. Progress changes none of them.
     if (event === null || !/\.(progressed|chunk)$/.test(event.event)) this.#reload.request();
-    if (event === null || /^(pairs|item)\./.test(event.event)) this.#count.request();
+    this.waiting.tell(event);
     for (const { prefixes, wanted } of this.#subscriptions) {
       if (event === null || prefixes.some((prefix) => event.event.startsWith(prefix))) wanted(event);
     }

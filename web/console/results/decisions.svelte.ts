@@ -58,6 +58,8 @@ export class Decisions {
 
   /** Takes the last change back. */
   readonly undo = async (): Promise<void> => {
+    // What is being decided about many comes to its end first.
+    if (this.bulk !== null) return;
     const undo = this.#undo;
     dismissKey(TOAST);
     if (!undo) return notify(t('results.undo.nothing'));

@@ -75,7 +75,7 @@ export class JoinPage {
 
   async logIn(email: string, password: string): Promise<void> {
     const answer = await operations.logIn(email, password);
-    session.begin(answer);
+    void session.begin(answer);
     this.isMember = true;
     const preferred = answer.user.language === 'AR' ? 'ar' : 'en';
     if (!new URLSearchParams(location.search).has('lang') && preferred !== language()) await setLanguage(preferred).catch(() => undefined);

@@ -41,6 +41,7 @@ const plain = createClient<paths, 'application/json'>({ ...options, fetch: send 
 export const session = new Session({
   begin: (refreshToken, staySignedIn) => renewed(plain.POST('/api/auth/browser-session', { body: { refreshToken, staySignedIn } })),
   refresh: () => renewed(plain.POST('/api/auth/browser-session/refresh')),
+  end: async () => { await unwrap(plain.DELETE('/api/auth/browser-session')); },
 });
 
 async function renewed(call: Promise<Outcome<Schemas['BrowserSession']>>): Promise<Schemas['BrowserSession'] | null> {
@@ -50,10 +51,10 @@ async function renewed(call: Promise<Outcome<Schemas['BrowserSession']>>): Promi
   throw ApiError.of(response, error as Failure | undefined);
 }
 
-/** Ends the session of whoever is signed in, in every tab, and deletes the browser's cookie. */
-export async function logOut(): Promise<void> {
+/** Ends the session of whoever is signed in, in every tab. Returns whether the server knows: if not, it is told as soon as it answers. */
+export async function logOut(): Promise<boolean> {
   await api.POST('/api/auth/logout', { body: {} }).catch(() => undefined);
-  await plain.DELETE('/api/auth/browser-session').catch(() => undefined);
+  return session.endAtServer();
 }
 
 /** Makes a call as whoever is here. Throws ApiError.offline if nothing answers. */

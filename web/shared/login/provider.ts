@@ -37,6 +37,12 @@ export async function leaveForProvider(): Promise<void> {
   location.assign(startUrl(await challengeOf(verifier)));
 }
 
+/** Why the server opened no account for who came back, where the address says so. */
+export function refusalOfAccount(): 'RegistrationByInvitation' | 'RegistrationClosed' | null {
+  const error = new URLSearchParams(location.hash.slice(1)).get('error');
+  return error === 'RegistrationByInvitation' || error === 'RegistrationClosed' ? error : null;
+}
+
 /** Completes the log-in with what the address carries, and goes to the address that it names. False: it did not succeed. */
 export async function returnFromProvider(): Promise<boolean> {
   const answer = new URLSearchParams(location.hash.slice(1));
@@ -46,8 +52,8 @@ export async function returnFromProvider(): Promise<boolean> {
   history.replaceState(null, '', `${location.pathname}${location.search}`);
   const code = answer.get('code');
   const link = answer.get('link');
-  if (link) signIn(await unwrap(api.POST('/api/auth/login-link/exchange', { body: { code: link } })));
-  else if (code && codeVerifier) signIn(await unwrap(api.POST('/api/auth/google-login/exchange', { body: { code, codeVerifier } })));
+  if (link) await signIn(await unwrap(api.POST('/api/auth/login-link/exchange', { body: { code: link } })));
+  else if (code && codeVerifier) await signIn(await unwrap(api.POST('/api/auth/google-login/exchange', { body: { code, codeVerifier } })));
   else return false;
   location.replace(ownAddress(answer.get('returnUrl')));
   return true;

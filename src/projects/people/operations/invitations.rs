@@ -1,6 +1,5 @@
-//! Operations on project invitations: invite, list, resend, revoke, preview and accept.
+//! Operations on project invitations: invite, resend, preview and accept.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use actors::ids::{self, Id, User};
@@ -24,9 +23,7 @@ use crate::db::rate_limits::{self, Rate};
 use crate::db::{Conn, DbError};
 use crate::http::call_limits::rate;
 use crate::http::code::Code;
-use crate::http::envelope::List;
 use crate::http::error::ApiError;
-use crate::http::page::PageQuery;
 use crate::jobs::mail::QueuedEmail;
 use crate::projects::model::Project;
 use crate::projects::state::Projects;
@@ -65,7 +62,8 @@ pub async fn add(
     .await
 }
 
-/// Invites the person of an open invitation once more: with a new link, in a new invitation that takes its place.
+/// Invites the person of an open invitation once more: with a new link, in a new invitation that takes its place. If the id exists
+/// already, returns that invitation.
 ///
 /// # Errors
 /// 403 for a role that the caller may not give; 409 for an invitation that was accepted or revoked, and in an archived project; 429
@@ -73,6 +71,7 @@ pub async fn add(
 pub async fn resend(
     state: &Projects,
     caller: Caller,
+    id: Id<InvitationToProject>,
     former: InvitationToProject,
     request: RequestId,
 ) -> Result<ProjectInvitation, ApiError> {
@@ -81,13 +80,7 @@ pub async fn resend(
         return Err(ApiError::too_many(next_at.since(now)));
     }
     let InvitationToProject { project_id, email, role, .. } = former;
-    invite(
-        state,
-        caller,
-        NewInvitation { id: Id::generate(), project_id, email, role, former: Some(former.id) },
-        request,
-    )
-    .await
+    invite(state, caller, NewInvitation { id, project_id, email, role, former: Some(former.id) }, request).await
 }
 
 /// Whom to invite.
@@ -164,61 +157,6 @@ async fn invite(
     let made = ProjectInvitation::of(invitation, InvitationStatus::Pending, Some(inviter_name));
     // One that an earlier request made has another link.
     Ok(ProjectInvitation { link: is_new.then_some(link), ..made })
-}
-
-/// Lists the invitations that nobody has accepted and nobody revoked, newest first, expired ones too.
-///
-/// # Errors
-/// Only database errors.
-pub async fn list(
-    state: &Projects,
-    project_id: Id<ids::Project>,
-    page: PageQuery,
-) -> Result<List<ProjectInvitation>, ApiError> {
-    let now = state.now();
-    let read = async move |conn: &mut Conn| {
-        let open = invitations::list_open(conn, project_id, page).await?;
-        let mut inviters: Vec<Id<User>> = open.items.iter().map(|one| one.invited_by_id).collect();
-        inviters.sort_unstable();
-        inviters.dedup();
-        let roles = projects::roles(conn, project_id, &inviters).await?;
-        let accounts = accounts::store::accounts(conn, &inviters).await?;
-        let names: HashMap<Id<User>, String> = accounts.into_iter().map(|one| (one.id, one.full_name)).collect();
-        Ok::<_, DbError>(open.map(|one| {
-            let status = one.status(roles.get(&one.invited_by_id).copied(), now);
-            let name = names.get(&one.invited_by_id).cloned();
-            ProjectInvitation::of(one, status, name)
-        }))
-    };
-    state.db.read(move |conn| Box::pin(conn.transaction(read))).await.map_err(ApiError::from)
-}
-
-/// Revokes an invitation: its link leads nowhere from then on. Changes nothing if it has already been revoked.
-///
-/// # Errors
-/// 403 for an invitation to a role that the caller may not give; 409 for one that was accepted.
-pub async fn revoke(state: &Projects, caller: Caller, invitation: InvitationToProject) -> Result<(), ApiError> {
-    let InvitationToProject { id, project_id, .. } = invitation;
-    let now = state.now();
-    let revoked = state.db.write(move |conn| {
-        Box::pin(async move {
-            // Locks the project, so that it is not accepted meanwhile.
-            locked(conn, project_id).await?;
-            let actor = acting(conn, project_id, caller).await?;
-            let invitation = invitations::find(conn, id).await?.ok_or_else(|| ApiError::of(Code::NOT_FOUND))?;
-            if !model::may_handle(actor, invitation.role) {
-                return Err(ApiError::of(Code::FORBIDDEN));
-            }
-            match invitation.state {
-                State::Accepted { .. } => {
-                    Err(ApiError::with_message(Code::INVALID_STATE, "The invitation was accepted: remove the member."))
-                }
-                State::Revoked { .. } => Ok(()),
-                State::Open => Ok(invitations::revoke(conn, id, now).await?),
-            }
-        })
-    });
-    revoked.await
 }
 
 /// The language of the e-mail: the invitee's, else the project's, else the inviter's.

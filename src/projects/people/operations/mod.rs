@@ -4,6 +4,7 @@
 //! membership that was deleted but is still cached, or a change whose events were not published.
 
 pub mod invitations;
+pub mod open_invitations;
 
 use actors::event_kind::EventKind;
 use actors::ids::{self, Id, User};

@@ -6,6 +6,7 @@ use actors::ids::Id;
 use actors::time::{Clock, SystemClock};
 use colloquy::db::schema::{idempotency_keys, project_invitations};
 use colloquy::db::{DbError, RunQueryDsl};
+use colloquy::projects::people::model::InvitationToProject;
 use diesel::{ExpressionMethods, QueryDsl};
 use serde_json::{Value, json};
 
@@ -40,10 +41,11 @@ async fn resend(by: &User, project: &str, id: &str) -> Answer {
 
 /// Lets an invitation have been made so long ago.
 async fn made_ago(server: &Server, id: &str, seconds: u64) {
-    let id: Id<()> = id.parse().unwrap();
+    let id: Id<InvitationToProject> = id.parse().unwrap();
     let then = SystemClock.now() - Duration::from_secs(seconds);
     let week = then + Duration::from_secs(7 * 24 * 3600);
-    let aged = server.db().await.write(move |conn| {
+    let db = server.db().await;
+    let aged = db.write(move |conn| {
         Box::pin(async move {
             let own = diesel::update(project_invitations::table.find(id));
             let times = (project_invitations::created_at.eq(then), project_invitations::expires_at.eq(week));
@@ -95,6 +97,19 @@ on_both! {
         accept(&ben.client, &token_of(&again)).await.is(200);
         made_ago(world.server, id_of(&again), 61).await;
         resend(&ada, &project, id_of(&again)).await.refused(409, "Conflict");
+    }
+
+    /// The server may have been killed after it sent the invitation, and before it answered.
+    async fn a_repeated_resend_is_one(world: World) {
+        let ada = world.user().await;
+        let project = ada.project().await;
+        let made = invite(&ada, &project, &fresh_email(), "ANALYST").await;
+        made_ago(world.server, id_of(&made), 61).await;
+        let path = format!("{}/{}/resend", invitations(&project), id_of(&made));
+        let first = ada.client.post(&path).key("again").await.is(200);
+        let again = ada.client.post(&path).key("again").await.is(200);
+        assert_eq!(first.body, again.body);
+        assert_eq!(open(&ada, &project).await.len(), 1);
     }
 
     async fn a_revoked_invitation_leads_nowhere(world: World) {

@@ -1,0 +1,1 @@
+import"./errors-DL4SBsoV.js";import{B as e,Et as t,Ht as n,Nt as r,Ut as i,ct as a,ft as o,ut as s}from"./text.svelte-B-toLhBj.js";import{r as c}from"./route.svelte-B1Q2HSAf.js";var l=o(`<a class="code svelte-1h9s55o"> </a>`);function u(o,u){i(u,!0);var d=l(),f=r(d,!0);t(t=>{e(d,`href`,t),a(f,u.code)},[()=>c(u.projectId,`results`,u.code)]),s(o,d),n()}export{u as t};

@@ -1,1 +1,0 @@
-import"./errors-4oQbiv_v.js";import{B as e,Et as t,H as n,ft as r,ut as i}from"./text.svelte-B8wjWHKl.js";var a=r(`<progress max="100" class="svelte-17svr3i"></progress>`);function o(r,o){var s=a();t(()=>{n(s,o.value),e(s,`aria-label`,o.label)}),i(r,s)}export{o as t};

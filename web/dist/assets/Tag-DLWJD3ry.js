@@ -1,0 +1,1 @@
+import"./errors-DL4SBsoV.js";import{Et as e,J as t,ft as n,jt as r,k as i,ot as a,q as o,qt as s,ut as c}from"./text.svelte-B-toLhBj.js";var l=n(`<span><!></span>`);function u(n,u){let d=i(u,`tone`,3,`plain`),f=i(u,`dot`,3,!1);var p=l();let m;var h=r(p);a(h,()=>u.children),s(p),e(()=>m=o(p,1,t(d()),`svelte-j90jgp`,m,{dot:f()})),c(n,p)}export{u as t};

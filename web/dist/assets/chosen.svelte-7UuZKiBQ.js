@@ -1,1 +1,0 @@
-import{Lt as e,bt as t,zt as n}from"./text.svelte-B8wjWHKl.js";import{n as r,r as i}from"./route.svelte-CKHsczgk.js";var a=n([]),o=()=>t(a),s=()=>{e(a,[])};function c(t,n){e(a,n),r(i(t,`feedback`,`invitations`))}export{s as n,c as r,o as t};

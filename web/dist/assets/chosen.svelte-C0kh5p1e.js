@@ -1,0 +1,1 @@
+import{Lt as e,bt as t,zt as n}from"./text.svelte-B-toLhBj.js";import{n as r,r as i}from"./route.svelte-B1Q2HSAf.js";var a=n([]),o=()=>t(a),s=()=>{e(a,[])};function c(t,n){e(a,n),r(i(t,`feedback`,`invitations`))}export{s as n,c as r,o as t};

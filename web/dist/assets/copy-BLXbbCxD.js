@@ -1,0 +1,1 @@
+import{f as e}from"./account.svelte-BhwPnsVZ.js";async function t(t,n){try{await navigator.clipboard.writeText(t),e(n)}catch{e(t,`fault`)}}export{t};

@@ -1,1 +1,0 @@
-import{f as e}from"./account.svelte-cA9xHzYT.js";async function t(t,n){try{await navigator.clipboard.writeText(t),e(n)}catch{e(t,`fault`)}}export{t};

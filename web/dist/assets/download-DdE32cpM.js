@@ -1,1 +1,0 @@
-import{Xt as e,x as t,y as n}from"./text.svelte-B8wjWHKl.js";async function r(r){let i=await t(new Request(n(r)));if(!i.ok)throw e.of(i,await i.json().catch(()=>void 0));return i.blob()}function i(e,t){let n=URL.createObjectURL(e),r=document.createElement(`a`);r.href=n,r.download=t,r.click(),setTimeout(()=>URL.revokeObjectURL(n),6e4)}export{i as n,r as t};

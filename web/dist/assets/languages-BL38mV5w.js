@@ -1,0 +1,1 @@
+import{r as e}from"./formats-DvX8kCjf.js";import{p as t}from"./text.svelte-B-toLhBj.js";var n=[`EN`,`AR`,`DE`,`ES`,`FR`,`IT`,`NL`,`PT`,`TR`,`ZH`,`JA`,`KO`,`HI`,`RU`];function r({isAuto:r}){let i=n.map(t=>[t,e(t)]);return r?[[`AUTO`,t(`language.AUTO`)],...i]:i}export{r as t};

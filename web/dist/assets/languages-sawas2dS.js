@@ -1,1 +1,0 @@
-import{r as e}from"./formats-C_vWT4Qi.js";import{p as t}from"./text.svelte-B8wjWHKl.js";var n=[`EN`,`AR`,`DE`,`ES`,`FR`,`IT`,`NL`,`PT`,`TR`,`ZH`,`JA`,`KO`,`HI`,`RU`];function r({isAuto:r}){let i=n.map(t=>[t,e(t)]);return r?[[`AUTO`,t(`language.AUTO`)],...i]:i}export{r as t};

@@ -1,1 +1,0 @@
-import{f as e,st as t}from"./text.svelte-B8wjWHKl.js";import{t as n}from"./theme.svelte-C3EfjeCs.js";async function r(r,i,a,o=Promise.resolve()){n(),await Promise.all([e(i,a),o]);let s=document.getElementById(`app`);s&&(s.replaceChildren(),t(r,{target:s}))}export{r as t};

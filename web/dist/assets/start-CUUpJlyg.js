@@ -1,0 +1,1 @@
+import{f as e,st as t}from"./text.svelte-B-toLhBj.js";import{t as n}from"./theme.svelte-DEm6PVEN.js";async function r(r,i,a,o=Promise.resolve()){n(),await Promise.all([e(i,a),o]);let s=document.getElementById(`app`);s&&(s.replaceChildren(),t(r,{target:s}))}export{r as t};
