@@ -7,7 +7,6 @@ use async_trait::async_trait;
 use url::{Host, Url};
 
 use crate::access::one_time::OneTimeToken;
-use crate::config::Config;
 use crate::db::{Conn, DbError};
 use crate::http::code::Code;
 use crate::http::error::ApiError;
@@ -26,12 +25,12 @@ impl RegistrationMode {
         [("OPEN", Self::Open), ("BY_INVITATION", Self::ByInvitation), ("CLOSED", Self::Closed)];
 
     /// Returns what the setting says; where it says nothing, OPEN for a server that only its own machine reaches, else
-    /// BY_INVITATION. `url` is the server's public URL.
+    /// BY_INVITATION. `listen` is where it listens, `url` its public URL.
     #[must_use]
-    pub fn of(config: &Config, url: &str) -> Self {
-        let named = Self::NAMES.iter().find(|(name, _)| *name == config.accounts.registration);
+    pub fn of(setting: &str, listen: IpAddr, url: &str) -> Self {
+        let named = Self::NAMES.iter().find(|(name, _)| *name == setting);
         named.map_or_else(
-            || if config.server.listen.ip().is_loopback() && is_here(url) { Self::Open } else { Self::ByInvitation },
+            || if listen.is_loopback() && is_here(url) { Self::Open } else { Self::ByInvitation },
             |(_, mode)| *mode,
         )
     }
@@ -101,32 +100,26 @@ pub enum InvitationProof<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use super::RegistrationMode;
 
-    use super::{Config, RegistrationMode};
-    use crate::config::Overrides;
-
-    fn mode(listen: &str, url: &str, registration: &str) -> RegistrationMode {
-        let mut config = Config::layered(None, HashMap::new(), &Overrides::default()).unwrap();
-        config.server.listen = listen.parse().unwrap();
-        registration.clone_into(&mut config.accounts.registration);
-        RegistrationMode::of(&config, url)
+    fn mode(setting: &str, listen: &str, url: &str) -> RegistrationMode {
+        RegistrationMode::of(setting, listen.parse().unwrap(), url)
     }
 
     #[test]
     fn a_server_that_others_reach_admits_who_is_invited() {
-        for (listen, url) in [("127.0.0.1:8080", "http://127.0.0.1:8080"), ("[::1]:80", "http://localhost:9000")] {
-            assert_eq!(mode(listen, url, ""), RegistrationMode::Open, "{listen} {url}");
+        for (listen, url) in [("127.0.0.1", "http://127.0.0.1:8080"), ("::1", "http://localhost:9000")] {
+            assert_eq!(mode("", listen, url), RegistrationMode::Open, "{listen} {url}");
         }
         for (listen, url) in [
-            ("0.0.0.0:8080", "http://127.0.0.1:8080"),
-            ("127.0.0.1:8080", "https://colloquy.example.org"),
-            ("[::]:80", "http://10.0.0.1"),
+            ("0.0.0.0", "http://127.0.0.1:8080"),
+            ("127.0.0.1", "https://colloquy.example.org"),
+            ("::", "http://10.0.0.1"),
         ] {
-            assert_eq!(mode(listen, url, ""), RegistrationMode::ByInvitation, "{listen} {url}");
+            assert_eq!(mode("", listen, url), RegistrationMode::ByInvitation, "{listen} {url}");
         }
         for (name, wanted) in RegistrationMode::NAMES {
-            assert_eq!((mode("0.0.0.0:1", "https://a.example", name), wanted.name()), (wanted, name));
+            assert_eq!((mode(name, "0.0.0.0", "https://a.example"), wanted.name()), (wanted, name));
         }
     }
 }

@@ -60,7 +60,8 @@ codes! {
         "Ask for the code, or have it sent again with `resendOtp`.";
     EMAIL_NOT_VERIFIED = "EmailNotVerified", 403, "The provider has not verified this e-mail address. Use another way to sign in.",
         "Verify the address at the provider, or sign in with a password.";
-    REGISTRATION_BY_INVITATION = "RegistrationByInvitation", 403, "This server opens accounts by invitation only. Use the link of your invitation.",
+    REGISTRATION_BY_INVITATION = "RegistrationByInvitation", 403,
+        "This server opens accounts by invitation only. Use the link of your invitation.",
         "Ask the person for the link of an invitation, and send its token with the registration.";
     REGISTRATION_CLOSED = "RegistrationClosed", 403, "This server opens no accounts by itself. Ask its operator for one.",
         "Offer only the ways to sign in.";

@@ -5,10 +5,8 @@
 //! use in it. It is sent to the paths that read it alone.
 
 use actix_web::HttpRequest;
-use cookie::time::Duration;
-use cookie::{Cookie, SameSite};
 
-use super::cookies;
+use super::cookies::{self, CookieSite, SetCookie};
 
 /// The name of a cookie and the path to which browsers send it.
 #[derive(Debug, Clone, Copy)]
@@ -18,20 +16,12 @@ pub struct SignInCookie {
 }
 
 impl SignInCookie {
-    /// Returns the `Set-Cookie` header value that stores a value in the browser. Cookies of a server that is reached without
-    /// TLS must not be secure: browsers would drop them.
+    /// Returns the `Set-Cookie` header value that stores a value in the browser.
     #[must_use]
     pub fn set(self, value: &str, seconds: u64, app_url: &str) -> String {
-        Cookie::build((self.name, value))
-            .path(self.path)
-            .http_only(true)
-            // The other server sends the browser back by a cross-site navigation, for which a `Strict` cookie would not
-            // be sent.
-            .same_site(SameSite::Lax)
-            .secure(app_url.starts_with("https://"))
-            .max_age(Duration::seconds(i64::try_from(seconds).unwrap_or(0)))
-            .build()
-            .to_string()
+        // The other server sends the browser back by a cross-site navigation, for which a `Strict` cookie would not be sent.
+        let same_site = CookieSite::Lax;
+        SetCookie { name: self.name, value, path: self.path, same_site, seconds: Some(seconds) }.header(app_url)
     }
 
     /// Returns the `Set-Cookie` header value that deletes it.

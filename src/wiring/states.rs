@@ -205,8 +205,8 @@ pub async fn make(ground: Foundation) -> Result<States, String> {
         core: core.clone(),
         refresh_locks: RefreshLocks::default(),
         registrar: Registrar {
-            mode: RegistrationMode::of(&settings, &core.url),
-            invited: Arc::new(ProjectInvitees { secret: core.secret.clone(), clock: Arc::clone(&core.clock) }),
+            mode: RegistrationMode::of(&settings.accounts.registration, settings.server.listen.ip(), &core.url),
+            invited: Arc::new(ProjectInvitees(core.clone())),
         },
         google: others::log_in_provider(&settings, &core.url)?,
         passwords: Passwords::new(&settings.accounts)?,

@@ -94,7 +94,7 @@ fn each_outside_crate_is_named_where_it_belongs() {
         ("livekit_api", &["clients/livekit/"]),
         ("object_store", &["clients/files/"]),
         ("oauth2", &["clients/openid.rs"]),
-        ("cookie", &["http/sign_in_cookie.rs"]),
+        ("cookie", &["http/cookies.rs"]),
         (
             "confined",
             &["accounts/pictures/decoder.rs", "analysis/imports/", "clients/printer.rs", "bin/colloquy/main.rs"],

@@ -4,12 +4,10 @@ use actix_web::HttpRequest;
 use actors::ids::{Id, Session};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cookie::time::Duration;
-use cookie::{Cookie, SameSite};
 use subtle::ConstantTimeEq;
 use url::Url;
 
-use crate::http::cookies;
+use crate::http::cookies::{self, CookieSite, SetCookie};
 use crate::keys::Secret;
 
 const NAME: &str = "colloquy-session";
@@ -64,18 +62,12 @@ impl SessionCookie {
 
     /// Returns the `Set-Cookie` header value that stores it in the browser, for `seconds` if it stays.
     pub fn set(&self, seconds: u64, app_url: &str) -> String {
-        let mut cookie = build(self.value(), app_url);
-        if self.stays {
-            cookie.set_max_age(Duration::seconds(i64::try_from(seconds).unwrap_or(i64::MAX)));
-        }
-        cookie.to_string()
+        set_cookie(&self.value(), self.stays.then_some(seconds), app_url)
     }
 
     /// Returns the `Set-Cookie` header value that deletes it.
     pub fn dropped(app_url: &str) -> String {
-        let mut cookie = build(String::new(), app_url);
-        cookie.set_max_age(Duration::ZERO);
-        cookie.to_string()
+        set_cookie("", Some(0), app_url)
     }
 }
 
@@ -87,15 +79,10 @@ fn name(app_url: &str) -> String {
     }
 }
 
-fn build(value: String, app_url: &str) -> Cookie<'static> {
+fn set_cookie(value: &str, seconds: Option<u64>, app_url: &str) -> String {
     let below = Url::parse(app_url).map(|url| url.path().trim_end_matches('/').to_owned()).unwrap_or_default();
-    Cookie::build((name(app_url), value))
-        .path(format!("{below}{PATH}"))
-        .http_only(true)
-        .same_site(SameSite::Strict)
-        // Browsers drop secure cookies of a server that is reached without TLS.
-        .secure(app_url.starts_with("https://"))
-        .build()
+    let (name, path) = (name(app_url), format!("{below}{PATH}"));
+    SetCookie { name: &name, value, path: &path, same_site: CookieSite::Strict, seconds }.header(app_url)
 }
 
 fn mac(secret: &Secret, session_id: Id<Session>, salt: &str) -> [u8; 32] {

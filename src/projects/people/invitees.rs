@@ -1,30 +1,25 @@
 //! Tells accounts whom projects have invited, for servers that admit only them.
 
-use actors::time::Clock;
 use async_trait::async_trait;
-use std::sync::Arc;
 
 use super::model::InvitationStatus;
 use super::operations::invitations::PURPOSE;
 use super::store::invitations;
 use crate::access::one_time::OneTimeToken;
 use crate::accounts::registration::Invitees;
+use crate::core::Core;
 use crate::db::{Conn, DbError};
-use crate::keys::Secret;
 use crate::projects::store as projects;
 
 /// The people with an invitation to a project.
-pub struct ProjectInvitees {
-    pub secret: Secret,
-    pub clock: Arc<dyn Clock>,
-}
+pub struct ProjectInvitees(pub Core);
 
 #[async_trait]
 impl Invitees for ProjectInvitees {
     async fn is_invited(&self, conn: &mut Conn, email: &str, token: Option<&OneTimeToken>) -> Result<bool, DbError> {
-        let now = self.clock.now();
+        let now = self.0.now();
         let found = match token {
-            Some(token) => match token.hash(&self.secret, PURPOSE) {
+            Some(token) => match token.hash(&self.0.secret, PURPOSE) {
                 Some(hash) => Vec::from_iter(invitations::by_token(conn, &hash).await?),
                 None => Vec::new(),
             },

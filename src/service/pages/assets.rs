@@ -34,7 +34,8 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const REVALIDATE: &str = "public, no-cache";
 
 /// Returns the HTML of a page, for a server that is reached below the path `below` (empty, or without a slash at its
-/// end), with this OpenID provider (empty: none) and this setting of who may register. A page that is not in web/dist is empty; a test covers all of them.
+/// end), with this OpenID provider (empty: none) and this setting of who may register. A page that is not in web/dist is empty; a
+/// test covers all of them.
 pub fn html(page: &str, below: &str, provider: &str, registration: &str) -> String {
     let content = Dist::get(&format!("{page}/index.html")).map(|file| file.data).unwrap_or_default();
     let html = String::from_utf8_lossy(&content);

@@ -2,8 +2,6 @@
 //!
 //! The heads' own probabilities say far too much: of the sentences that they gave 97 % to be requirements, 87 % were.
 
-use super::{FindingKind, KINDS};
-
 /// The largest share that is claimed; the smallest is as far from none. Of the surest tenth of the requirements 994 of 1,000
 /// held, and two decimals can't say more without saying that nothing can go wrong.
 const LARGEST: f32 = 0.99;
@@ -11,7 +9,7 @@ const LARGEST: f32 = 0.99;
 /// How often findings hold, by what they are found by. Learnt in `evaluation`, on the folds of the training part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// For each kind but none, in the order of [`KINDS`].
+    /// For each kind but none, in the order of [`super::KINDS`].
     pub curves: [CalibrationCurve; 5],
     /// Share of the sentences in the form of a user story that are one.
     pub stories: f32,
@@ -24,16 +22,6 @@ pub struct Calibration {
 pub struct CalibrationCurve {
     pub slope: f32,
     pub offset: f32,
-}
-
-impl Calibration {
-    /// Returns the share of findings of a kind that held at these log-odds.
-    #[must_use]
-    pub fn share(&self, kind: FindingKind, log_odds: f32) -> f32 {
-        let curves = KINDS.iter().skip(1).zip(&self.curves);
-        let curve = curves.filter(|(known, _)| **known == Some(kind)).map(|(_, curve)| *curve).next();
-        curve.unwrap_or_default().share(log_odds)
-    }
 }
 
 impl CalibrationCurve {
@@ -57,33 +45,12 @@ pub fn log_odds(scores: &[f32], class: usize) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TrainedHeads;
-    use super::*;
-
-    #[test]
-    fn a_larger_score_never_claims_less_and_none_claims_certainty() {
-        let calibration = TrainedHeads::trained().calibration;
-        for kind in KINDS.into_iter().flatten() {
-            let shares: Vec<f32> =
-                (-400..=400_i16).map(|tenth| calibration.share(kind, f32::from(tenth) / 10.0)).collect();
-            assert!(shares.is_sorted(), "{kind:?}");
-            assert!(shares.iter().all(|share| (0.0..1.0).contains(share)), "{kind:?}");
-            assert!(shares[0] < 0.2 && shares[800] > 0.8, "{kind:?}: {} to {}", shares[0], shares[800]);
-        }
-        for extreme in [f32::MIN, f32::MAX, f32::INFINITY, f32::NEG_INFINITY] {
-            let share = calibration.share(FindingKind::Requirement, extreme);
-            assert!((0.0..1.0).contains(&share), "{extreme}: {share}");
-        }
-        for share in [calibration.stories, calibration.demands] {
-            assert!((0.0..1.0).contains(&share));
-        }
-    }
+    use super::log_odds;
 
     #[test]
     fn log_odds_tell_scores_apart_whose_probability_is_one() {
-        let sure = [0.0, 18.0, 1.0];
-        let surer = [0.0, 30.0, 1.0];
-        assert!(super::super::softmax(&surer)[1] >= 1.0);
+        let (sure, surer) = ([0.0, 18.0, 1.0], [0.0, 30.0, 1.0]);
+        assert!(1.0 / (1.0 + (-log_odds(&surer, 1)).exp()) >= 1.0);
         assert!(log_odds(&surer, 1) > log_odds(&sure, 1) + 11.0);
         assert!((log_odds(&[0.0, 2.0_f32.ln(), f32::MIN], 1) - 2.0_f32.ln()).abs() < 1e-6);
     }

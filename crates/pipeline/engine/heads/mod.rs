@@ -64,6 +64,16 @@ pub struct TrainedHeads {
     pub calibration: Calibration,
 }
 
+impl Calibration {
+    /// Returns the share of findings of a kind that held at these log-odds.
+    #[must_use]
+    pub fn share(&self, kind: FindingKind, log_odds: f32) -> f32 {
+        let curves = KINDS.iter().skip(1).zip(&self.curves);
+        let curve = curves.filter(|(known, _)| **known == Some(kind)).map(|(_, curve)| *curve).next();
+        curve.unwrap_or_default().share(log_odds)
+    }
+}
+
 #[expect(
     clippy::expect_used,
     reason = "the weights are a constant of the program, and every test of the engine reads them"

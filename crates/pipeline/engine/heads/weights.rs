@@ -174,6 +174,7 @@ fn array<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{FindingKind, KINDS};
     use super::*;
 
     #[test]
@@ -212,5 +213,24 @@ mod tests {
     fn probabilities_add_up_to_one() {
         let all = softmax(&[3.0, -2.0, 40.0]);
         assert!((all.iter().sum::<f32>() - 1.0).abs() < 1e-6 && all[2] > 0.999);
+    }
+
+    #[test]
+    fn a_larger_score_never_claims_less_and_none_claims_certainty() {
+        let calibration = TrainedHeads::trained().calibration;
+        for kind in KINDS.into_iter().flatten() {
+            let shares: Vec<f32> =
+                (-400..=400_i16).map(|tenth| calibration.share(kind, f32::from(tenth) / 10.0)).collect();
+            assert!(shares.is_sorted(), "{kind:?}");
+            assert!(shares.iter().all(|share| (0.0..1.0).contains(share)), "{kind:?}");
+            assert!(shares[0] < 0.2 && shares[800] > 0.8, "{kind:?}: {} to {}", shares[0], shares[800]);
+        }
+        for extreme in [f32::MIN, f32::MAX, f32::INFINITY, f32::NEG_INFINITY] {
+            let share = calibration.share(FindingKind::Requirement, extreme);
+            assert!((0.0..1.0).contains(&share), "{extreme}: {share}");
+        }
+        for share in [calibration.stories, calibration.demands] {
+            assert!((0.0..1.0).contains(&share));
+        }
     }
 }
