@@ -66,9 +66,9 @@ pub fn public() -> Vec<Operation> {
             POST "/api/auth/browser-session" "beginBrowserSession" browser_sessions::routes::begin => 200 [401]
                 "Begin a browser session" message "The browser stays signed in.";
             POST "/api/auth/browser-session/refresh" "refreshBrowserSession" browser_sessions::routes::refresh => 200 [401]
-                "Refresh a browser session" message "Session refreshed.";
+                "Refresh a browser session" message "Browser session refreshed.";
             DELETE "/api/auth/browser-session" "endBrowserSession" browser_sessions::routes::end => 200 []
-                "End a browser session" message "Signed out.";
+                "End a browser session" message "The browser is signed out.";
             POST "/api/auth/logout" "logOut" sessions::routes::log_out => 200 []
                 "Sign out of this session or of all sessions" message "Signed out.";
             GET "/api/auth/sessions" "listSessions" sessions::routes::list => 200 []

@@ -118,7 +118,9 @@ on_both! {
         same_ids(&server, 2, |key| post(&guests, key, two.clone())).await;
 
         let member = json!({"email": "third@example.org", "role": "STAKEHOLDER"});
-        let (made, again) = made_twice(&server, |key| post(&members(&project), key, member.clone())).await;
+        let (mut made, again) = made_twice(&server, |key| post(&members(&project), key, member.clone())).await;
+        // The link is told by the answer that was lost alone.
+        assert!(made["link"].take().is_string());
         assert_eq!(made, again);
         let reviews = format!("/api/projects/{project}/review-invitations");
         let reviewer = json!({"permission": "VIEWER", "invitees": [{"email": "fourth@example.org"}]});

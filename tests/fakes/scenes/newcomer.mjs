@@ -50,7 +50,7 @@ export const newcomerScenes = {
     const first = await exported(grace, 1);
     isApproved(grace, first, statement);
 
-    await follow(grace, 'Documents');
+    await follow(grace, /^Documents\s*1$/);
     await arrives(grace, 'Documents');
     await grace.uploads('Choose files', [next]);
     const ready = grace.page.getByRole('listitem').getByText('Ready', { exact: true });
