@@ -94,6 +94,8 @@ async function settles(ada, project) {
   await ada.look('reject one of a pair');
   await ada.press('Reject');
   await areLeft(1);
+  // An event may have told of it before the answer did, which closes the dialog.
+  await ada.page.getByRole('dialog').waitFor({ state: 'hidden' });
 
   await ada.page.keyboard.press('x');
   await ada.look('selected pairs');

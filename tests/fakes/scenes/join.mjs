@@ -70,6 +70,7 @@ export const join = {
     await ada.press('End the meeting for all');
     await ada.reach('button', 'Continue the meeting');
     await ada.page.keyboard.press('Escape');
+    await ada.page.getByRole('dialog').waitFor({ state: 'hidden' });
     await ada.press('End the meeting for all');
     const sure = ada.page.getByRole('dialog').getByRole('button', { name: 'End the meeting for all' });
     await ada.page.keyboard.press('Tab');
@@ -142,8 +143,8 @@ export const join = {
     await probe.settled(ada.page);
     await ada.page.close();
     await ada.context.setOffline(false);
+    // The next tab is signed in by the browser's cookie.
     await ada.opens(page);
-    await ada.logIn(host);
     await ada.reads('Everything recorded here is saved on the server.');
     const left = await ada.page.evaluate(() => new Promise((resolve) => {
       const opened = indexedDB.open('colloquy.recordings');

@@ -75,8 +75,6 @@ export const meetings = {
     // The page goes on at the second that its address names.
     const address = new URL(ada.page.url());
     await ada.opens(new URL(`${address.pathname}?at=4000`, page).href);
-    await arrives(ada, 'Sign in to Colloquy');
-    await ada.logIn(account);
     await arrives(ada, 'Recording');
     await isAt(ada, (ms) => ms >= 4000 && ms < 5000, 'the second in the address');
     if (isMade) await transcribesAgain(ada);

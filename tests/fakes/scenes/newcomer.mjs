@@ -52,7 +52,7 @@ export const newcomerScenes = {
 
     await follow(grace, /^Documents\s*1$/);
     await arrives(grace, 'Documents');
-    await grace.uploads('Choose files', [next]);
+    await grace.uploads('Upload', [next]);
     const ready = grace.page.getByRole('listitem').getByText('Ready', { exact: true });
     await grace.eventually(async () => (await ready.count()) === 2, 'two documents that were read');
     await follow(grace, 'Analysis');
@@ -96,9 +96,8 @@ async function exported(person, count) {
   await person.press('Export');
   const downloads = person.page.getByRole('button', { name: /^Download/ });
   await person.eventually(async () => (await downloads.count()) === count, `${count} files to download`);
-  const saved = person.page.waitForEvent('download');
-  await downloads.first().press('Enter');
-  return JSON.parse(await readFile(await (await saved).path(), 'utf8'));
+  const [saved] = await Promise.all([person.page.waitForEvent('download'), downloads.first().press('Enter')]);
+  return JSON.parse(await readFile(await saved.path(), 'utf8'));
 }
 
 /** Notes a fault unless the file has this one as approved, and no other. */

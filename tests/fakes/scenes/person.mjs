@@ -99,9 +99,8 @@ export class Person {
 
   /** Presses a button that asks for a file, and gives it this one. */
   async uploads(name, file) {
-    const chooser = this.page.waitForEvent('filechooser');
-    await this.press(name);
-    await (await chooser).setFiles(file);
+    const [chooser] = await Promise.all([this.page.waitForEvent('filechooser'), this.press(name)]);
+    await chooser.setFiles(file);
   }
 
   async tick(name) {
