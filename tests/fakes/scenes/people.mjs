@@ -21,10 +21,12 @@ export const people = {
     await ada.write('E-mail address', newcomer.email);
     await ada.page.keyboard.press('Enter');
     await ada.reads(/was invited/);
+    await revokesMistyped(ada, newcomer.email);
 
     const grace = await accepts(browser, { page, outbox, newcomer });
     // By the event: nobody loads the page again.
     await ada.page.getByRole('listitem').filter({ hasText: newcomer.fullName }).waitFor();
+    await ada.page.getByRole('list', { name: 'Invited' }).waitFor({ state: 'detached' });
     const role = ada.page.getByRole('combobox', { name: new RegExp(`^Role of .*${newcomer.fullName}`) });
     await role.selectOption('STAKEHOLDER');
     await ada.reads(/is now: .*Stakeholder/);
@@ -51,11 +53,28 @@ export const people = {
   },
 };
 
+/** Somebody was invited by a wrong address: they stand among the invited until they are taken out. */
+async function revokesMistyped(ada, email) {
+  const invited = (address) => ada.page.getByRole('list', { name: 'Invited' }).locator('bdi', { hasText: address });
+  await invited(email).waitFor();
+  await ada.press('Invite a member');
+  await ada.write('E-mail address', 'mistyped@example.org');
+  await ada.page.keyboard.press('Enter');
+  await invited('mistyped@example.org').waitFor();
+  await ada.page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await ada.page.getByRole('button', { name: 'Copy link mistyped@example.org' }).waitFor();
+  await ada.lookTwice('people who were invited', 'People', 'الأشخاص');
+  await ada.press('Revoke mistyped@example.org');
+  await ada.press('Revoke');
+  await invited('mistyped@example.org').waitFor({ state: 'detached' });
+}
+
 /** The invited one opens the mailed link without a session, signs in, and accepts. */
 async function accepts(browser, { page, outbox, newcomer }) {
   const link = (await mailed(outbox, newcomer.email, /\/invitations\/project#token=[\w-]+/))[0];
   const grace = await reader(browser, new URL(link, page).href);
   if (grace.page.url().includes('token')) grace.faults.push('the token stays in the address');
+  await grace.reads(/invites you to join the project/);
   await grace.logIn(newcomer);
   await arrives(grace, 'Invitation to a project');
   await grace.reads(new RegExp(PROJECT));
@@ -65,6 +84,11 @@ async function accepts(browser, { page, outbox, newcomer }) {
   await follow(grace, /^People/);
   await arrives(grace, 'People');
   await grace.page.getByRole('link', { name: 'Stakeholders' }).waitFor();
+  // The next tab is signed in by the browser's cookie.
+  const tab = await grace.context.newPage();
+  await tab.goto(new URL('/', page).href);
+  await tab.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
+  await tab.close();
   return grace;
 }
 
