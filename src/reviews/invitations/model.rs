@@ -99,7 +99,7 @@ impl Field for SelectedItems {
             return Err(InvalidValue::of(Reason::TooShort, "At least one item is required."));
         }
         if values.len() > MAX_SELECTED {
-            return Err(InvalidValue::of(Reason::TooLong, &format!("At most {MAX_SELECTED} items are allowed.")));
+            return Err(InvalidValue::of(Reason::TooLong, format!("At most {MAX_SELECTED} items are allowed.")));
         }
         let mut ids = values.iter().map(|id| Id::<()>::parse(id).map(Id::uuid)).collect::<Result<Vec<Uuid>, _>>()?;
         ids.sort_unstable();
